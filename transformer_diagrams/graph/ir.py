@@ -1,0 +1,131 @@
+"""The block graph: a tree of groups and nodes, with edges between siblings.
+
+An edge never crosses a group's border: it ends on the border's port and goes on inside.
+So each group can be laid out, checked and counted by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from transformer_diagrams.dims import Dim
+from transformer_diagrams.errors import NOWHERE, Span
+from transformer_diagrams.ops.registry import Shape
+
+BORDER = -1  # End.child of the group's own border
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """An input or output: ``shape`` is None until inferred, or where it cannot be known."""
+
+    name: str
+    shape: Shape | None = None
+    dtype: str = "float"
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """One end of an edge: the index of a child (or BORDER) and of its port."""
+
+    child: int
+    port: int
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A tensor on its way. ``kind`` is data or residual; ``mark`` is "", stop-gradient or ema."""
+
+    tail: End  # child's output port, or the border's input port
+    head: End  # child's input port, or the border's output port
+    kind: str = "data"
+    when: str = "always"
+    mark: str = ""
+    label: str = ""
+    shape: Shape | None = None
+    span: Span = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One drawn thing: an op, a closed `use`, an input or an output.
+
+    form      box | circle (add, mul junctions) | text (inputs, outputs)
+    label     mixed text and $TeX$
+    symbol    for circles: "+", "×"
+    dashed    caches and buffers
+    """
+
+    path: str  # ids from the root, joined by "/": unique in the graph
+    op: str  # op name; "use", "input", "output"
+    role: str  # style role
+    label: str
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    form: str = "box"
+    symbol: str = ""
+    dashed: bool = False
+    attrs: Mapping[str, Any] = field(default_factory=dict)  # evaluated: Dim, bool, str, tuple
+    stack: str = ""  # "" or the count as mixed text, e.g. "$n_h$"
+    mark: str = ""  # "", frozen, trained, ema, tied
+    when: str = "always"
+    use: str = ""  # closed use: the spec's id
+    params: Dim | None = None  # learned weights of one copy (None: not counted yet)
+    note: str = ""
+    span: Span = NOWHERE
+    doc_path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A container. Its children are listed in order of first need.
+
+    kind      root | use (opened) | repeat | group | residual | columns
+    framed    drawn with a border and a title
+    badge     mixed text, e.g. "$32 \\times$"
+    """
+
+    path: str
+    kind: str
+    children: tuple[Node | Group, ...]
+    edges: tuple[Edge, ...]
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    title: str = ""
+    badge: str = ""
+    framed: bool = False
+    role: str = ""
+    stack: str = ""
+    mark: str = ""
+    when: str = "always"
+    use: str = ""
+    direction: str = ""  # "" as its parent, or up | right | down
+    note: str = ""
+    span: Span = NOWHERE
+    doc_path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Callout:
+    """A part drawn opened beside the figure, with a leader to its closed box."""
+
+    anchor: str  # path of the node in the root
+    group: Group
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """A whole figure's worth: what is drawn, and the words around it."""
+
+    id: str
+    title: str
+    caption: str
+    root: Group
+    callouts: tuple[Callout, ...] = ()
+    header: tuple[str, ...] = ()  # lines of mixed text above the figure (relations, config)
+    direction: str = "up"
+    show_shapes: str = "changes"  # none | changes | all
+    legend: bool = False
+    tex: Mapping[str, str] = field(default_factory=dict)  # TeX of sizes, where a spec gives it

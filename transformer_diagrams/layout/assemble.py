@@ -1,0 +1,508 @@
+"""From placed groups to one Scene: absolute places, whole lines, texts, header and legend.
+
+A line inside a group ends at the group's border and goes on outside; here the pieces are joined
+into one line from box to box. Flow coordinates (u, v) become paper coordinates (x, y).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from transformer_diagrams.graph.ir import BORDER, Edge, Graph, Group, Node
+from transformer_diagrams.layout.measure import SHEETS, Context, size_node
+from transformer_diagrams.layout.placed import Note, Placed, Point, Wire
+from transformer_diagrams.layout.scene import Box, Label, Line, Rect, Scene
+from transformer_diagrams.text import TextLayout, measure, plain
+
+ROLE_WORDS = {
+    "norm": "normalisation",
+    "attention": "attention",
+    "ffn": "feed-forward",
+    "embedding": "embedding",
+    "projection": "learned projection",
+    "position": "position",
+    "activation": "activation",
+    "cache": "cache",
+    "loss": "loss",
+    "data": "data",
+    "parameter": "learned parameter",
+    "mask": "mask",
+    "topk": "top-k selection",
+    "plain": "operation without weights",
+}
+
+
+@dataclass(slots=True)
+class Scope:
+    """One placed group: where its own corner stands and who is around it."""
+
+    group: Group
+    placed: Placed
+    u: float
+    v: float
+    parent: Scope | None = None
+    index: int = -1
+    children: dict[int, Scope] = field(default_factory=dict)
+    wires: dict[int, Wire] = field(default_factory=dict)
+
+    def points(self, edge: int) -> list[Point]:
+        wire = self.wires.get(edge)
+        return [(u + self.u, v + self.v) for u, v in wire.points] if wire else []
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A placed top-level group (the figure itself or a call-out) at its corner."""
+
+    group: Group
+    placed: Placed
+    u: float
+    v: float
+    anchor: str = ""
+
+
+class Paper:
+    """Turns flow coordinates into paper coordinates for one direction."""
+
+    def __init__(self, direction: str, length: float, left: float, top: float) -> None:
+        self.direction, self.length, self.left, self.top = direction, length, left, top
+
+    def point(self, u: float, v: float) -> Point:
+        if self.direction == "right":
+            return (self.left + v, self.top + u)
+        if self.direction == "down":
+            return (self.left + u, self.top + v)
+        return (self.left + u, self.top + self.length - v)
+
+    def rect(self, u: float, v: float, du: float, dv: float) -> Rect:
+        (x1, y1), (x2, y2) = self.point(u, v), self.point(u + du, v + dv)
+        return Rect(min(x1, x2), min(y1, y2), abs(x2 - x1), abs(y2 - y1))
+
+
+def assemble(graph: Graph, parts: list[Part], ctx: Context, legend: bool) -> Scene:
+    """The scene of all parts."""
+    s = ctx.sizes
+    width_u = max(p.u + p.placed.width for p in parts)
+    length = max(p.v + p.placed.length for p in parts)
+    body_w, body_h = (length, width_u) if ctx.across else (width_u, length)
+    header = [(line, measure(line, s.font_header)) for line in graph.header]
+    header_h = sum(t.height + 4.0 for _, t in header) + (8.0 if header else 0.0)
+    header_w = max((t.width for _, t in header), default=0.0)
+    width = max(body_w, header_w) + 2 * s.margin
+    left = (width - body_w) / 2
+    paper = Paper(ctx.direction, length, left, s.margin + header_h)
+    builder = _Builder(ctx, paper)
+    for part in parts:
+        builder.part(part)
+    labels = builder.labels
+    y = s.margin
+    for number, (markup, text) in enumerate(header):
+        labels.append(
+            _text(f"header-{number}", markup, text, s.font_header, "header",
+                  Rect((width - text.width) / 2, y, text.width, text.height))
+        )
+        y += text.height + 4.0
+    height = s.margin + header_h + body_h + s.margin
+    if legend:
+        height = builder.legend(width, height)
+    return Scene(
+        id=graph.id,
+        title=plain(graph.title),
+        desc=graph.caption,
+        width=_round(width),
+        height=_round(height),
+        boxes=tuple(builder.boxes),
+        lines=tuple(_branches(builder.lines)),
+        labels=tuple(labels),
+        direction=ctx.direction,
+    )
+
+
+def _round(value: float) -> float:
+    return round(value + 0.0, 3)
+
+
+def _text(
+    name: str,
+    markup: str,
+    text: TextLayout,
+    size: float,
+    kind: str,
+    rect: Rect,
+    *,
+    owner: str = "",
+    role: str = "",
+    weight: str = "regular",
+    align: str = "middle",
+) -> Label:
+    """A label whose text fills ``rect`` (as large as the text itself)."""
+    return Label(
+        name, markup, _round(rect.left), _round(rect.top + text.ascent), size, kind,
+        Rect(_round(rect.left), _round(rect.top), _round(rect.width), _round(rect.height)),
+        owner, role, weight, align,
+    )
+
+
+class _Builder:
+    """Collects boxes, lines and labels of all parts."""
+
+    def __init__(self, ctx: Context, paper: Paper) -> None:
+        self.ctx, self.paper = ctx, paper
+        self.boxes: list[Box] = []
+        self.lines: list[Line] = []
+        self.labels: list[Label] = []
+        self.rects: dict[str, tuple[float, float, float, float]] = {}
+
+    # -- parts and boxes --------------------------------------------------------------------
+
+    def part(self, part: Part) -> None:
+        top = Scope(part.group, part.placed, part.u, part.v)
+        scopes = list(self._scopes(top))
+        for scope in scopes:
+            self._boxes_of(scope)
+        for scope in scopes:
+            self._lines_of(scope)
+            self._notes_of(scope)
+        if part.anchor:
+            self._leader(part)
+
+    def _scopes(self, top: Scope) -> Iterator[Scope]:
+        todo = [top]
+        while todo:
+            scope = todo.pop()
+            scope.wires = {w.edge: w for w in scope.placed.wires}
+            yield scope
+            for spot in reversed(scope.placed.spots):
+                child = scope.group.children[spot.child]
+                if spot.inside is not None:
+                    assert isinstance(child, Group)
+                    inner = Scope(
+                        child, spot.inside, scope.u + spot.u, scope.v + spot.v, scope, spot.child
+                    )
+                    scope.children[spot.child] = inner
+                    todo.append(inner)
+
+    def _frame_of(self, scope: Scope | None) -> str:
+        while scope is not None:
+            if scope.group.framed:
+                return scope.group.path + "#frame"
+            scope = scope.parent
+        return ""
+
+    def _boxes_of(self, scope: Scope) -> None:
+        s, group = self.ctx.sizes, scope.group
+        if group.framed:
+            rect = self.paper.rect(scope.u, scope.v, scope.placed.width, scope.placed.length)
+            self.rects[group.path + "#frame"] = (
+                scope.u, scope.v, scope.placed.width, scope.placed.length
+            )
+            self.boxes.append(
+                Box(
+                    id=group.path + "#frame", rect=_snap(rect), form="frame",
+                    role=group.role or "container", corner=s.frame_corner,
+                    stack=SHEETS if group.stack else 0, mark=group.mark, when=group.when,
+                    path=group.path, title=plain(group.title), use=group.use,
+                    parent=self._frame_of(scope.parent),
+                )
+            )
+        for spot in scope.placed.spots:
+            child = scope.group.children[spot.child]
+            if isinstance(child, Group):
+                continue
+            u, v = scope.u + spot.u, scope.v + spot.v
+            rect = _snap(self.paper.rect(u, v, spot.du, spot.dv))
+            self.rects[child.path] = (u, v, spot.du, spot.dv)
+            form = {"circle": "circle", "text": "text"}.get(child.form, "box")
+            self.boxes.append(
+                Box(
+                    id=child.path, rect=rect, form=form, role=child.role,
+                    line="dashed" if child.dashed else "solid",
+                    corner=s.corner if form == "box" else 0.0,
+                    stack=SHEETS if child.stack and form == "box" else 0,
+                    symbol=child.symbol if form == "circle" else "", mark=child.mark,
+                    when=child.when, path=child.path, title=_words(child), use=child.use,
+                    parent=self._frame_of(scope),
+                )
+            )
+            if form != "circle":
+                self._block_label(child, rect)
+            if child.stack:
+                self._stack_label(child, rect)
+
+    def _block_label(self, node: Node, rect: Rect) -> None:
+        sized = size_node(node, self.ctx)  # its text; the box is as the layout made it
+        text, size = sized.text, (
+            self.ctx.sizes.font_io if node.form == "text" else self.ctx.sizes.font_block
+        )
+        if text is None or not sized.markup.strip():
+            return
+        top = rect.center_y - text.height / 2
+        if len(text.lines) == 1:
+            # one base line for all boxes of a row, whatever sub- and superscripts do
+            top = rect.center_y + 0.345 * size - text.ascent
+            top = min(max(top, rect.top + 1.0), rect.bottom - 1.0 - text.height)
+        at = Rect(rect.center_x - text.width / 2, top, text.width, text.height)
+        kind = "io" if node.form == "text" else "block"
+        self.labels.append(
+            _text(node.path + "#label", sized.markup, text, size, kind, at,
+                  owner=node.path, role=node.role)
+        )
+
+    def _stack_label(self, node: Node, rect: Rect) -> None:
+        """How many there are, small, at the pile's upper right corner."""
+
+    # -- lines ------------------------------------------------------------------------------
+
+    def _lines_of(self, scope: Scope) -> None:
+        for number, edge in enumerate(scope.group.edges):
+            wire = scope.wires.get(number)
+            if wire is None:
+                continue
+            if edge.kind == "residual":
+                self._line(scope, number, edge, scope.points(number), residual=True)
+                continue
+            if edge.head.child != BORDER and number in scope.wires:
+                if isinstance(scope.group.children[edge.head.child], Node):
+                    self._line(scope, number, edge, None)
+            elif edge.head.child == BORDER and scope.parent is None:
+                self._line(scope, number, edge, None)  # a call-out's own end
+
+    def _line(
+        self, scope: Scope, number: int, edge: Edge, points: list[Point] | None, *,
+        residual: bool = False,
+    ) -> None:
+        s = self.ctx.sizes
+        chain, tail, whole, spine, when, mark = self._upstream(scope, number)
+        if residual:
+            whole = points or []
+        path = [(_round(x), _round(y)) for x, y in (self.paper.point(*p) for p in _join(whole))]
+        if len(path) < 2:
+            return
+        head = ""
+        if edge.head.child != BORDER:
+            head = scope.group.children[edge.head.child].path
+        shape = f", {_plain_shape(edge)}" if edge.shape is not None else ""
+        self.lines.append(
+            Line(
+                id=f"{chain}->{head}#{edge.head.port}" + ("~" if residual else ""),
+                points=tuple(path),
+                kind="residual" if residual else "data",
+                corner=s.line_corner,
+                tail=tail,
+                head=head,
+                when=when,
+                mark=mark,
+                net=chain,
+                spine=spine and not residual,
+                branch=residual,
+                title=f"{self._name(tail)} to {self._name(head)}{shape}",
+            )
+        )
+
+    def _upstream(
+        self, scope: Scope, number: int
+    ) -> tuple[str, str, list[Point], bool, str, str]:
+        """(net, tail box, points from the tail box, all on the main stream, when, mark)."""
+        edge = scope.group.edges[number]
+        pieces = [scope.points(number)]
+        spine = number in scope.placed.spine
+        when, mark = edge.when, edge.mark
+        while True:
+            if edge.tail.child == BORDER:
+                if scope.parent is None:
+                    return (f"{scope.group.path}#in{edge.tail.port}",
+                            scope.group.path + "#frame" if scope.group.framed else "",
+                            _flat(pieces), spine, when, mark)
+                port, index = edge.tail.port, scope.index
+                scope = scope.parent
+                number, edge = next(
+                    (i, e) for i, e in enumerate(scope.group.edges)
+                    if e.head.child == index and e.head.port == port and e.kind != "residual"
+                )
+            else:
+                child = scope.group.children[edge.tail.child]
+                if isinstance(child, Node):
+                    return (f"{child.path}#{edge.tail.port}", child.path, _flat(pieces), spine,
+                            when, mark)
+                port = edge.tail.port
+                scope = scope.children[edge.tail.child]
+                number, edge = next(
+                    (i, e) for i, e in enumerate(scope.group.edges)
+                    if e.head.child == BORDER and e.head.port == port
+                )
+            pieces.append(scope.points(number))
+            spine = spine and number in scope.placed.spine
+            when = edge.when if when == "always" else when
+            mark = edge.mark or mark
+
+    def _name(self, box_id: str) -> str:
+        for box in reversed(self.boxes):
+            if box.id == box_id:
+                return box.title or box.id.rsplit("/", 1)[-1]
+        return box_id
+
+    def _leader(self, part: Part) -> None:
+        if part.anchor not in self.rects:
+            return
+        u, v, du, dv = self.rects[part.anchor]
+        middle = v + dv / 2
+        low, high = part.v + 6.0, part.v + part.placed.length - 6.0
+        target = min(max(middle, low), high)
+        bend = part.u - 14.0
+        points = [(u + du, middle), (part.u, middle)]
+        if abs(target - middle) > 0.01:
+            points = [(u + du, middle), (bend, middle), (bend, target), (part.u, target)]
+        path = tuple((_round(x), _round(y)) for x, y in (self.paper.point(*p) for p in points))
+        self.lines.append(
+            Line(
+                id=f"{part.anchor}=>{part.group.path}", points=path, kind="leader", arrow=False,
+                corner=self.ctx.sizes.line_corner, tail=part.anchor,
+                head=part.group.path + "#frame", net=f"leader:{part.group.path}",
+                title=f"{self._name(part.anchor)} in detail",
+            )
+        )
+
+    # -- texts ------------------------------------------------------------------------------
+
+    def _notes_of(self, scope: Scope) -> None:
+        for number, note in enumerate(scope.placed.notes):
+            rect = self.paper.rect(scope.u + note.u, scope.v + note.v, note.du, note.dv)
+            text = measure(note.markup, note.size, note.weight)
+            at = Rect(rect.left, rect.top, text.width, text.height)
+            owner = scope.group.path + "#frame"
+            if note.edge >= 0:
+                owner = self._owner_line(scope, note)
+            self.labels.append(
+                _text(
+                    f"{scope.group.path}#note{number}", note.markup, text, note.size, note.kind,
+                    at, owner=owner, weight=note.weight,
+                    align="left" if note.kind in ("title", "shape", "edge") else "right",
+                )
+            )
+
+    def _owner_line(self, scope: Scope, note: Note) -> str:
+        edge = scope.group.edges[note.edge]
+        child = scope.group.children[edge.tail.child] if edge.tail.child != BORDER else None
+        if isinstance(child, Node):
+            return f"{child.path}#{edge.tail.port}"
+        return self._upstream(scope, note.edge)[0]
+
+    # -- legend -----------------------------------------------------------------------------
+
+    def legend(self, width: float, top: float) -> float:
+        """A row of swatches for the roles in use; returns the new height of the figure."""
+        s = self.ctx.sizes
+        used = [r for r in ROLE_WORDS if any(b.role == r and b.form == "box" for b in self.boxes)]
+        x, y, row = s.margin, top + 4.0, 12.0
+        for role in used:
+            text = measure(ROLE_WORDS[role], s.font_note)
+            need = 14.0 + 4.0 + text.width
+            if x + need > width - s.margin and x > s.margin:
+                x, y = s.margin, y + row
+            swatch = Rect(x, y, 14.0, 9.0)
+            dashed = any(b.role == role and b.line == "dashed" for b in self.boxes)
+            self.boxes.append(
+                Box(id=f"legend/{role}", rect=swatch, form="box", role=role, corner=2.0,
+                    line="dashed" if dashed else "solid", title=ROLE_WORDS[role], path="")
+            )
+            at = Rect(x + 18.0, y + 4.5 + 0.345 * s.font_note - text.ascent, text.width, text.height)
+            self.labels.append(
+                _text(f"legend/{role}#label", ROLE_WORDS[role], text, s.font_note, "note", at,
+                      align="left")
+            )
+            x += need + 12.0
+        return y + row + s.margin - 2.0 if used else top
+
+
+def _branches(lines: list[Line]) -> list[Line]:
+    """Lines of one net drawn once where they run together: a later one begins where it leaves.
+
+    It begins one corner before its turn, so that the fork is rounded.
+    """
+    drawn: dict[str, list[Line]] = {}
+    result: list[Line] = []
+    for line in sorted(lines, key=lambda q: (not q.spine, len(q.points))):
+        trunk = drawn.setdefault(line.net, [])
+        cut = line
+        if not line.branch:
+            kept = _own_part(line, trunk)
+            if len(kept) < len(line.points) or kept != list(line.points):
+                cut = replace(line, points=tuple(kept), branch=True)
+        trunk.append(line)
+        result.append(cut)
+    place = {line.id: i for i, line in enumerate(lines)}
+    return sorted(result, key=lambda q: place[q.id])
+
+
+def _own_part(line: Line, trunk: list[Line]) -> list[Point]:
+    """The points of ``line`` from just before it leaves every line of ``trunk``."""
+    best = list(line.points)
+    for other in trunk:
+        same = 0
+        for a, b in zip(line.points, other.points, strict=False):
+            if abs(a[0] - b[0]) > 0.01 or abs(a[1] - b[1]) > 0.01:
+                break
+            same += 1
+        if same == 0:
+            continue
+        # both leave points[same-1] in one direction: they part at the nearer next corner
+        if same >= len(line.points) or same >= len(other.points):
+            continue
+        (x0, y0), (x1, y1), (x2, y2) = line.points[same - 1], line.points[same], other.points[same]
+        if not ((abs(x1 - x0) < 0.01) == (abs(x2 - x0) < 0.01)):
+            continue
+        ahead, theirs = (x1 - x0) + (y1 - y0), (x2 - x0) + (y2 - y0)
+        if ahead * theirs <= 0:
+            continue
+        if abs(ahead) <= abs(theirs):  # we turn first (or at the same corner)
+            back = min(line.corner, abs(ahead))
+            step = back if ahead > 0 else -back
+            start = (x1, y1 - step) if abs(x1 - x0) < 0.01 else (x1 - step, y1)
+            rest = list(line.points[same:])
+            if len(rest) < len(best):
+                best = [(_round(start[0]), _round(start[1])), *rest]
+            elif len(rest) == len(best) - 1 and best == list(line.points):
+                best = [(_round(start[0]), _round(start[1])), *rest]
+        else:  # they turned off; we go straight on
+            back = line.corner if ahead > 0 else -line.corner
+            start = (x2, y2 - back) if abs(x1 - x0) < 0.01 else (x2 - back, y2)
+            rest = [(_round(start[0]), _round(start[1])), *line.points[same:]]
+            if len(rest) <= len(best):
+                best = rest
+    return best
+
+
+def _flat(pieces: list[list[Point]]) -> list[Point]:
+    return [point for piece in reversed(pieces) for point in piece]
+
+
+def _join(points: list[Point]) -> list[Point]:
+    """Pieces of one line made one: repeated and straight-through points dropped."""
+    kept: list[Point] = []
+    for point in points:
+        if kept and abs(kept[-1][0] - point[0]) < 0.01 and abs(kept[-1][1] - point[1]) < 0.01:
+            continue
+        if len(kept) >= 2:
+            (a, b), (c, d) = kept[-2], kept[-1]
+            if (abs(a - c) < 0.01 and abs(c - point[0]) < 0.01) or (
+                abs(b - d) < 0.01 and abs(d - point[1]) < 0.01
+            ):
+                kept[-1] = point
+                continue
+        kept.append(point)
+    return kept
+
+
+def _snap(rect: Rect) -> Rect:
+    return Rect(_round(rect.left), _round(rect.top), _round(rect.width), _round(rect.height))
+
+
+def _words(node: Node) -> str:
+    if node.form == "circle":
+        return {"+": "add", "×": "multiply"}.get(node.symbol, node.symbol)
+    return plain(node.label).replace("\n", " ")
+
+
+def _plain_shape(edge: Edge) -> str:
+    return str(edge.shape)

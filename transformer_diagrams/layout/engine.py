@@ -1,0 +1,102 @@
+"""The layout, start to end: Graph and Theme in, Scene out.
+
+    graph --measure--> sizes --place (innermost first)--> placed groups --assemble--> scene
+"""
+
+from __future__ import annotations
+
+from transformer_diagrams.errors import DiagramError, Fault
+from transformer_diagrams.graph.ir import Callout, Graph, Group, Node
+from transformer_diagrams.layout.assemble import Part, assemble
+from transformer_diagrams.layout.group import place
+from transformer_diagrams.layout.measure import Context, Options, tower_width
+from transformer_diagrams.layout.placed import Placed
+from transformer_diagrams.layout.scene import Scene
+from transformer_diagrams.theme import Theme
+
+MOST_BOXES = 20_000
+MOST_FAN = 400
+
+
+def layout(graph: Graph, theme: Theme, options: Options | None = None) -> Scene:
+    """Place every box, line and text of ``graph``. Raises DiagramError when it is too large to draw."""
+    options = options or Options()
+    direction = options.direction or graph.direction or "up"
+    ctx = Context(theme.sizes, direction, options.shapes or graph.show_shapes)
+    _refuse_what_no_page_holds(graph)
+    ctx.tower = tower_width(graph, ctx)
+    root = place(graph.root, ctx)
+    parts = [Part(graph.root, root, 0.0, 0.0)]
+    parts += _beside(graph, parts[0], ctx)
+    legend = graph.legend if options.legend is None else options.legend
+    return assemble(graph, parts, ctx, legend)
+
+
+def _beside(graph: Graph, main: Part, ctx: Context) -> list[Part]:
+    """Call-outs, each beside the box it explains, one column of them."""
+    parts: list[Part] = []
+    u = main.placed.width + ctx.sizes.figure_gap
+    wanted: list[tuple[float, Callout, Placed]] = []
+    for callout in graph.callouts:
+        placed = place(callout.group, ctx)
+        center = _center_v(main.group, main.placed, callout.anchor, 0.0)
+        wanted.append((center if center is not None else 0.0, callout, placed))
+    low = 0.0
+    for center, callout, placed in sorted(wanted, key=lambda w: w[0]):
+        v = max(low, center - placed.length / 2)
+        parts.append(Part(callout.group, placed, u, v, callout.anchor))
+        low = v + placed.length + ctx.sizes.gap_rank
+    return parts
+
+
+def _center_v(group: Group, placed: Placed, path: str, base: float) -> float | None:
+    todo = [(group, placed, base)]
+    while todo:
+        g, p, v = todo.pop()
+        for spot in p.spots:
+            child = g.children[spot.child]
+            if child.path == path:
+                return v + spot.v + spot.dv / 2
+            if isinstance(child, Group) and spot.inside is not None:
+                todo.append((child, spot.inside, v + spot.v))
+    return None
+
+
+def _refuse_what_no_page_holds(graph: Graph) -> None:
+    boxes, todo = 0, [graph.root, *(c.group for c in graph.callouts)]
+    while todo:
+        group = todo.pop()
+        boxes += len(group.children)
+        fans: dict[int, int] = {}
+        for edge in group.edges:
+            fans[edge.head.child] = fans.get(edge.head.child, 0) + 1
+        for child, count in fans.items():
+            if count > MOST_FAN and child >= 0:
+                node = group.children[child]
+                raise DiagramError(
+                    Fault(
+                        "too-many-ends",
+                        f"{count} lines end at '{node.path}': no page shows that",
+                        node.span,
+                        node.doc_path,
+                        found=f"{count} lines",
+                        expected=f"at most {MOST_FAN}",
+                        hint="draw one of them with `copies: n`, or group them",
+                    )
+                )
+        todo.extend(c for c in group.children if isinstance(c, Group))
+    if boxes > MOST_BOXES:
+        raise DiagramError(
+            Fault(
+                "too-many-boxes",
+                f"the figure would have {boxes} boxes",
+                graph.root.span,
+                "blocks",
+                found=f"{boxes} boxes",
+                expected=f"at most {MOST_BOXES}",
+                hint="write equal blocks once with `repeat: n`, or close groups with `use:`",
+            )
+        )
+
+
+__all__ = ["Node", "Options", "layout"]

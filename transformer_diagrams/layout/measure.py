@@ -1,0 +1,107 @@
+"""The size of every closed thing, from the very font it is drawn with.
+
+Sizes here are in flow coordinates: ``du`` across the flow, ``dv`` along it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from transformer_diagrams.graph.ir import Graph, Group, Node
+from transformer_diagrams.layout.layers import alone_in_rank, is_wide
+from transformer_diagrams.text import TextLayout, measure, wrap
+from transformer_diagrams.theme import Sizes
+
+LABEL_MAX = 170.0  # points; a longer label is wrapped
+TOWER_MAX = 130.0  # points; a wider box stands out of its tower
+PORT_ROOM = 26.0  # least height of a left-to-right box that two lines enter
+SHEETS = 2  # drawn behind a stacked box
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What `layout` may be asked for. ``direction`` and ``shapes`` "" mean: as the graph says."""
+
+    direction: str = ""
+    shapes: str = ""
+    legend: bool | None = None
+
+
+@dataclass(slots=True)
+class Context:
+    """What every pass needs: sizes, direction, and what to show."""
+
+    sizes: Sizes
+    direction: str = "up"  # up | down | right
+    shapes: str = "changes"
+    tower: float = 0.0  # common width of boxes that stand alone in their rank
+    warnings: list[str] = field(default_factory=list)
+    memo: dict[object, object] = field(default_factory=dict)
+
+    @property
+    def across(self) -> bool:
+        """True when the flow runs left to right."""
+        return self.direction == "right"
+
+
+@dataclass(frozen=True, slots=True)
+class Sized:
+    """A closed node's size: ``width`` and ``height`` on paper of the front sheet."""
+
+    width: float
+    height: float
+    text: TextLayout | None
+    markup: str
+    sheet: float  # how far the sheets behind stick out, right and up
+
+
+def size_node(node: Node, ctx: Context, *, tower: bool = False) -> Sized:
+    """The size on paper of a node; with ``tower`` at least as wide as the figure's tower."""
+    s = ctx.sizes
+    sheet = SHEETS * s.stack_offset if node.stack else 0.0
+    if node.form == "circle":
+        return Sized(2 * s.circle_radius, 2 * s.circle_radius, None, node.symbol, 0.0)
+    size = s.font_io if node.form == "text" else s.font_block
+    markup = node.label
+    text = measure(markup, size)
+    if text.width > LABEL_MAX:
+        markup = wrap(markup, size, LABEL_MAX)
+        text = measure(markup, size)
+    if node.form == "text":
+        return Sized(max(text.width, 6.0), text.height + 2, text, markup, 0.0)
+    width = max(text.width + 2 * s.pad_x, s.box_min_width)
+    ports = max(len(node.inputs), len(node.outputs))
+    width = max(width, 16.0 * ports + 8) if not ctx.across else width
+    height = max(text.height + 2 * s.pad_y, s.box_height)
+    if ctx.across and ports > 1:
+        height = max(height, PORT_ROOM, 10.0 * ports + 4)
+    if tower and not ctx.across and not is_wide(node):
+        width = max(width, ctx.tower)
+    return Sized(width, height, text, markup, sheet)
+
+
+def tower_width(graph: Graph, ctx: Context) -> float:
+    """The common width of the boxes of a tower: those that stand alone in their rank.
+
+    Equal things of equal size: in a chain every box has the width of the widest, as long as that
+    is not out of proportion (TOWER_MAX).
+    """
+    if ctx.across:
+        return 0.0
+    plain = replace_context(ctx)
+    widths = [0.0]
+    todo: list[Group] = [graph.root, *(c.group for c in graph.callouts)]
+    while todo:
+        group = todo.pop()
+        alone = alone_in_rank(group)
+        for index, child in enumerate(group.children):
+            if isinstance(child, Group):
+                todo.append(child)
+            elif child.form == "box" and index in alone and not is_wide(child):
+                widths.append(size_node(child, plain, tower=False).width)
+    return max((w for w in widths if w <= TOWER_MAX), default=0.0)
+
+
+def replace_context(ctx: Context) -> Context:
+    """A copy with its own memo."""
+    return replace(ctx, memo={}, warnings=[])

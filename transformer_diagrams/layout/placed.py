@@ -1,0 +1,99 @@
+"""A group whose inside has been laid out: numbers in its own flow coordinates.
+
+u runs across the flow, v along it; both start at 0 at the group's own corner.
+Nothing here is drawn yet, and nothing depends on where the group will stand.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Where a border port lies: side start | end | low | high, and its u (start, end) or v."""
+
+    side: str
+    at: float
+
+
+@dataclass(slots=True)
+class Wire:
+    """One edge inside a group: points from its tail to its head, in the group's coordinates."""
+
+    edge: int
+    points: list[Point]
+    lane: bool = False  # a residual path beside the stack
+    tap: bool = False  # starts on another line, not on a box
+
+
+@dataclass(slots=True)
+class Spot:
+    """A child's place: the corner of its rectangle and its size in flow coordinates."""
+
+    child: int
+    u: float
+    v: float
+    du: float
+    dv: float
+    inside: Placed | None = None  # for groups
+
+
+@dataclass(slots=True)
+class Note:
+    """A text beside a line or in a frame, as a rectangle in flow coordinates."""
+
+    markup: str
+    kind: str  # shape | edge | title | badge
+    u: float
+    v: float
+    du: float
+    dv: float
+    size: float
+    weight: str = "regular"
+    edge: int = -1
+
+
+@dataclass(slots=True)
+class Placed:
+    """The inside of a group."""
+
+    width: float = 0.0  # along u
+    length: float = 0.0  # along v
+    ref: float = 0.0  # u of the main stream
+    ins: dict[int, Gate] = field(default_factory=dict)
+    outs: dict[int, Gate] = field(default_factory=dict)
+    spots: list[Spot] = field(default_factory=list)
+    wires: list[Wire] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+    lane: float | None = None  # u of the residual lane
+    spine: frozenset[int] = frozenset()
+
+    def shift_u(self, by: float) -> None:
+        """Move everything by ``by`` across the flow."""
+        self.ref += by
+        for gates in (self.ins, self.outs):
+            for port, gate in gates.items():
+                if gate.side in ("start", "end"):
+                    gates[port] = Gate(gate.side, gate.at + by)
+        for spot in self.spots:
+            spot.u += by
+        for wire in self.wires:
+            wire.points = [(u + by, v) for u, v in wire.points]
+        for note in self.notes:
+            note.u += by
+        if self.lane is not None:
+            self.lane += by
+
+    def move_lane(self, to: float) -> None:
+        """Move the residual lane out to ``to`` and widen the group with it."""
+        if self.lane is None or to <= self.lane + 0.01:
+            return
+        old = self.lane
+        for wire in self.wires:
+            if wire.lane:
+                wire.points = [(to if abs(u - old) < 0.01 else u, v) for u, v in wire.points]
+        self.width += to - old
+        self.lane = to

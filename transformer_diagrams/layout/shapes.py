@@ -1,0 +1,48 @@
+"""Which text stands beside an arrow: the author's own, or the shape of the tensor.
+
+By default a shape is shown where it changes, so that it is read once on each stream.
+"""
+
+from __future__ import annotations
+
+from transformer_diagrams.graph.ir import BORDER, Group, Node
+from transformer_diagrams.layout.layers import main_port
+
+
+def net_label(group: Group, child: int, port: int, shapes: str) -> tuple[str, str]:
+    """(markup, kind) of the text beside the net that leaves (child, port); ("", "") for none."""
+    edges = [
+        e
+        for e in group.edges
+        if (e.tail.child, e.tail.port) == (child, port) and e.kind != "residual"
+    ]
+    if not edges:
+        return "", ""
+    own = next((e.label for e in edges if e.label), "")
+    if own:
+        return own, "edge"
+    if shapes == "none" or child == BORDER:
+        return "", ""
+    tail = group.children[child]
+    shape = edges[0].shape or tail.outputs[port].shape
+    if shape is None:
+        return "", ""
+    markup = f"${shape.tex()}$"
+    if not shape.tex():
+        return "", ""
+    to_border = all(e.head.child == BORDER for e in edges)
+    if to_border and group.kind != "root":
+        return "", ""  # told outside, where it ends
+    if shapes == "all":
+        return markup, "shape"
+    heads = [group.children[e.head.child] for e in edges if e.head.child != BORDER]
+    if any(isinstance(h, Node) and h.op == "output" for h in heads):
+        return markup, "shape"
+    if isinstance(tail, Node) and tail.op == "input":
+        return markup, "shape"
+    if not tail.inputs:
+        return markup, "shape"
+    main = tail.inputs[min(main_port(tail, port), len(tail.inputs) - 1)].shape
+    if main is not None and main != shape:
+        return markup, "shape"
+    return "", ""
