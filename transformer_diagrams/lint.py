@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from transformer_diagrams.layout.scene import Box, Label, Line, Rect, Scene
 from transformer_diagrams.theme import Theme
-from transformer_diagrams.theme.color import contrast
+from transformer_diagrams.theme.contrast import contrast
 
 TOUCH = 0.06  # points: two places nearer than this are the same
 PARALLEL_GAP = 6.0  # least distance of parallel lines of different nets
@@ -44,6 +44,11 @@ class LintReport:
     bends: int
     boxes: int
     lines: int
+
+    @property
+    def ok(self) -> bool:
+        """True when nothing was found."""
+        return not self.findings
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +122,7 @@ def _segments(line: Line) -> Iterator[_Seg]:
 
 def _reach(box: Box) -> Rect:
     """A box with the sheets behind it."""
-    extra = 3.0 * box.stack
+    extra = box.sheet * box.stack
     return Rect(box.rect.left, box.rect.top - extra, box.rect.width + extra, box.rect.height + extra)
 
 

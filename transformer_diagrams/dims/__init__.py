@@ -1,39 +1,41 @@
-"""Symbolic sizes: exact algebra over named positive integers. Stands alone."""
+"""Sizes of tensors as exact formulas over named positive integers, and what is known of them."""
 
-from transformer_diagrams.dims.expr import (
-    Atom,
+from __future__ import annotations
+
+from transformer_diagrams.dims.algebra import (
     Dim,
-    DimError,
-    ceildiv,
+    ceil_of,
     const,
+    floor_of,
     maximum,
     minimum,
     product,
-    sign_of,
     sym,
 )
-from transformer_diagrams.dims.facts import Condition, Facts, Verdict, parse_condition
-from transformer_diagrams.dims.hints import nearest_divisors, nearest_multiples
-from transformer_diagrams.dims.parse import parse
-from transformer_diagrams.dims.tex import name_tex
+from transformer_diagrams.dims.conditions import Condition, parse_condition
+from transformer_diagrams.dims.errors import DimError
+from transformer_diagrams.dims.facts import Facts
+from transformer_diagrams.dims.near import nearest_divisors, nearest_multiples
+from transformer_diagrams.dims.reading import parse
+from transformer_diagrams.dims.show import symbol_tex
+from transformer_diagrams.dims.verdict import Verdict
 
 __all__ = [
-    "Atom",
     "Condition",
     "Dim",
     "DimError",
     "Facts",
     "Verdict",
-    "ceildiv",
+    "ceil_of",
     "const",
+    "floor_of",
     "maximum",
     "minimum",
-    "name_tex",
     "nearest_divisors",
     "nearest_multiples",
     "parse",
     "parse_condition",
     "product",
-    "sign_of",
     "sym",
+    "symbol_tex",
 ]

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from transformer_diagrams.graph.ir import BORDER, Edge, Graph, Group, Node
-from transformer_diagrams.layout.measure import SHEETS, Context, size_node
+from transformer_diagrams.layout.measure import SHEETS, Context, size_node, stack_words
 from transformer_diagrams.layout.placed import Note, Placed, Point, Wire
 from transformer_diagrams.layout.scene import Box, Label, Line, Rect, Scene
 from transformer_diagrams.text import TextLayout, measure, plain
@@ -201,7 +201,7 @@ class _Builder:
                 Box(
                     id=group.path + "#frame", rect=_snap(rect), form="frame",
                     role=group.role or "container", corner=s.frame_corner,
-                    stack=SHEETS if group.stack else 0, mark=group.mark, when=group.when,
+                    stack=SHEETS if group.stack else 0, sheet=s.stack_offset, mark=group.mark, when=group.when,
                     path=group.path, title=plain(group.title), use=group.use,
                     parent=self._frame_of(scope.parent),
                 )
@@ -220,6 +220,7 @@ class _Builder:
                     line="dashed" if child.dashed else "solid",
                     corner=s.corner if form == "box" else 0.0,
                     stack=SHEETS if child.stack and form == "box" else 0,
+                    sheet=s.stack_offset,
                     symbol=child.symbol if form == "circle" else "", mark=child.mark,
                     when=child.when, path=child.path, title=_words(child), use=child.use,
                     parent=self._frame_of(scope),
@@ -250,7 +251,20 @@ class _Builder:
         )
 
     def _stack_label(self, node: Node, rect: Rect) -> None:
-        """How many there are, small, at the pile's upper right corner."""
+        """How many there are, small, beside the pile."""
+        sized = size_node(node, self.ctx)
+        if sized.count is None:
+            return
+        text = sized.count
+        if self.ctx.across:
+            at = Rect(rect.right - text.width, rect.bottom + 2.0, text.width, text.height)
+        else:
+            at = Rect(rect.right + sized.sheet + 3.0, rect.bottom - text.height, text.width,
+                      text.height)
+        self.labels.append(
+            _text(node.path + "#count", stack_words(node.stack), text, self.ctx.sizes.font_shape,
+                  "shape", at, owner=node.path, align="left")
+        )
 
     # -- lines ------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from transformer_diagrams.layout.measure import Context
 from transformer_diagrams.layout.placed import Gate, Placed, Spot, Wire
 
 Sides = dict[tuple[str, int], str]
-Place = Callable[[Group, Context, Sides], Placed]
+Place = Callable[[Group, Context, Sides, bool], Placed]
 RISE = 12.0  # from a column's top to the first track above it
 
 
@@ -29,7 +29,7 @@ def place_columns(group: Group, ctx: Context, sides: Sides, place: Place) -> Pla
             if not _leaves_on_top(group, tail, edge.tail.port):
                 wanted[tail][("out", edge.tail.port)] = "high" if tail < head else "low"
     columns = [
-        place(child, ctx, side)  # type: ignore[arg-type]
+        place(child, ctx, side, True)  # type: ignore[arg-type]
         for child, side in zip(group.children, wanted, strict=True)
     ]
     between = _crossing_gutters(group)

@@ -22,7 +22,7 @@ def layout(graph: Graph, theme: Theme, options: Options | None = None) -> Scene:
     """Place every box, line and text of ``graph``. Raises DiagramError when it is too large to draw."""
     options = options or Options()
     direction = options.direction or graph.direction or "up"
-    ctx = Context(theme.sizes, direction, options.shapes or graph.show_shapes)
+    ctx = Context(theme.sizes, direction, options.shapes or graph.show_shapes, graph.tex)
     _refuse_what_no_page_holds(graph)
     ctx.tower = tower_width(graph, ctx)
     root = place(graph.root, ctx)

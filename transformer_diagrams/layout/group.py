@@ -12,10 +12,12 @@ from transformer_diagrams.graph.ir import BORDER, Group, Node
 from transformer_diagrams.layout.channels import Net, assign_tracks
 from transformer_diagrams.layout.columns import place_columns
 from transformer_diagrams.layout.layers import (
+    Cell,
     Layers,
     Segment,
     alone_in_rank,
     build_layers,
+    flow_of,
     is_wide,
     spine_of,
 )
@@ -28,15 +30,22 @@ from transformer_diagrams.text import measure
 
 Sides = dict[tuple[str, int], str]
 NARROW = 4.0  # half width of a passing line's cell
+FOLD_BEYOND = 16.0  # a frame may grow this much for its title before the title is folded
 PORT_EDGE = 5.0  # least distance of a port from its box's corner
 
 
-def place(group: Group, ctx: Context, sides: Sides | None = None) -> Placed:
-    """Lay a group out. ``sides`` names border ports that must lie on a flank ("low" or "high")."""
+def place(
+    group: Group, ctx: Context, sides: Sides | None = None, nested: bool = False
+) -> Placed:
+    """Lay a group out.
+
+    ``sides`` names border ports that must lie on a flank ("low" or "high"); a ``nested`` group
+    carries on the stream of the group around it.
+    """
     sides = sides or {}
     if group.kind == "columns":
         return place_columns(group, ctx, sides, place)
-    return _Layout(group, ctx, sides).run()
+    return _Layout(group, ctx, sides, nested).run()
 
 
 @dataclass
@@ -46,6 +55,7 @@ class _Layout:
     group: Group
     ctx: Context
     sides: Sides
+    nested: bool
     layers: Layers = field(default_factory=Layers)
     inside: dict[int, Placed] = field(default_factory=dict)
     sized: dict[int, Sized] = field(default_factory=dict)
@@ -54,13 +64,14 @@ class _Layout:
     head_off: dict[tuple[int, int], float] = field(default_factory=dict)
     tail_off: dict[tuple[int, int], float] = field(default_factory=dict)
     labels: dict[int, Note] = field(default_factory=dict)  # by net
+    title: str = ""  # as it is set: perhaps in two lines
     bottom: list[float] = field(default_factory=list)  # v of each rank's lower side
     top: list[float] = field(default_factory=list)
     out: Placed = field(default_factory=Placed)
 
     def run(self) -> Placed:
         self._place_children()
-        self.layers = build_layers(self.group, self.sides)
+        self.layers = build_layers(self.group, self.sides, self.nested)
         self._fix_ports()
         order_cells(self.layers)
         self._extents()
@@ -68,6 +79,7 @@ class _Layout:
         self._label_nets()
         self._positions()
         self._straighten()
+        self._fold_title()
         self._channels()
         self._spots()
         self._wires()
@@ -81,7 +93,9 @@ class _Layout:
         alone = alone_in_rank(self.group)
         for index, child in enumerate(self.group.children):
             if isinstance(child, Group):
-                self.inside[index] = place(child, self.ctx, self._child_sides(index, child))
+                self.inside[index] = place(
+                    child, self.ctx, self._child_sides(index, child), self.group.kind != "root"
+                )
             else:
                 self.sized[index] = size_node(child, self.ctx, tower=index in alone)
         # the lanes of sibling residuals run in one line
@@ -134,12 +148,30 @@ class _Layout:
                     cell.left = cell.right = front / 2
                     if self.ctx.across:
                         cell.left += size.sheet
+                        cell.right += size.count.height + 2.0 if size.count else 0.0
                     else:
                         cell.right += size.sheet
+                        cell.right += size.count.width + 3.0 if size.count else 0.0
             elif cell.kind == "slice":
                 cell.left = cell.right = 24.0 if not self.ctx.across else 12.0
             else:
                 cell.left = cell.right = NARROW
+                self._room_outside(cell)
+
+    def _room_outside(self, cell: Cell) -> None:
+        """Border inputs of a frame keep room for the shapes that stand beside them outside."""
+        if cell.kind != "in" or not self.group.framed or len(self.group.inputs) < 2:
+            return
+        shape = self.group.inputs[cell.port].shape
+        words = shape.tex(self.ctx.tex) if shape is not None else ""
+        if self.ctx.shapes == "none" or not words:
+            return
+        text = measure(f"${words}$", self.ctx.sizes.font_shape)
+        reach = self.ctx.sizes.label_gap + (text.height if self.ctx.across else text.width) + 3.0
+        if self.ctx.across:
+            cell.left = reach
+        else:
+            cell.right = reach
 
     def _fix_ports(self) -> None:
         """The ports of a group that is already laid out stay where they are."""
@@ -207,7 +239,9 @@ class _Layout:
     def _label_nets(self) -> None:
         s = self.ctx.sizes
         for number, (child, port) in enumerate(self.layers.nets):
-            markup, kind = net_label(self.group, child, port, self.ctx.shapes)
+            markup, kind = net_label(
+                self.group, child, port, self.ctx.shapes, self.ctx.tex
+            )
             if not markup:
                 continue
             size = s.font_shape if kind == "shape" else s.font_edge
@@ -243,6 +277,8 @@ class _Layout:
                 return 4.0
             if one.beside == b or two.beside == a:
                 return s.gap_column * 0.7
+            if kinds == {"in"} and self.group.framed:
+                return s.gap_column
             if kinds <= {"dummy", "in", "out"}:
                 return s.track_gap - 2 * NARROW
             if kinds & {"dummy", "in", "out"}:
@@ -318,9 +354,7 @@ class _Layout:
             leaves.add(a)
             rises.add(b)
         self.flank_rank: dict[int, int] = {}
-        for index, edge in enumerate(self.group.edges):
-            if edge.kind == "residual":
-                continue
+        for index, edge in flow_of(self.group):
             side_in = self.sides.get(("in", edge.tail.port)) if edge.tail.child == BORDER else None
             side_out = self.sides.get(("out", edge.head.port)) if edge.head.child == BORDER else None
             if side_in and edge.head.child != BORDER:
@@ -355,6 +389,8 @@ class _Layout:
             self.top.append(at)
             if level == count - 1:
                 break
+            if not layers.ranks[level] or not layers.ranks[level + 1]:
+                continue  # no border ports on that side
             numbers = sorted(nets[level])
             made = [
                 Net(tuple(sorted(nets[level][n][0])), tuple(sorted(nets[level][n][1])), nets[level][n][2])
@@ -397,8 +433,6 @@ class _Layout:
         base = s.gap_rank if not labelled else max(s.gap_rank, tallest + s.arrow_length + 7.0)
         if level == 0:
             band = self._band()
-            if not self.group.inputs:
-                return 0.0, 0.0
             if self.group.framed:
                 return band + 4.0, band + 4.0
             if self.group.kind == "residual":
@@ -411,6 +445,25 @@ class _Layout:
             return lead, 0.0 if not labelled else tallest + 4.0
         return lead, base
 
+    def _fold_title(self) -> None:
+        """Two lines for a title that would else make its frame wider than its content."""
+        self.title = self.group.title
+        if not self.group.framed or not self.title or self.ctx.across:
+            return
+        s = self.ctx.sizes
+        left, right = self._borders()
+        gates = sorted(self.layers.cells[c].u for c in self.layers.in_cell.values())
+        if not gates or " " not in self.title or "$" in self.title:
+            return
+        need = measure(self.title, s.font_title, "medium").width + s.title_pad_x + 6.0
+        badge = measure(self.group.badge, s.font_badge).width + 14.0 if self.group.badge else 0.0
+        before, after = gates[0] - left + s.frame_pad, right - gates[-1] + s.frame_pad
+        if need <= before + FOLD_BEYOND or need + badge <= after:
+            return
+        words = self.title.split(" ")
+        folds = [" ".join(words[:i]) + "\n" + " ".join(words[i:]) for i in range(1, len(words))]
+        self.title = min(folds, key=lambda t: measure(t, s.font_title, "medium").width)
+
     def _band(self) -> float:
         """Height along the flow of the strip that holds the frame's title."""
         s = self.ctx.sizes
@@ -419,7 +472,7 @@ class _Layout:
         if self.ctx.across or not (self.group.title or self.group.badge):
             return s.frame_pad
         tall = max(
-            measure(self.group.title, s.font_title, "medium").height if self.group.title else 0.0,
+            measure(self.title, s.font_title, "medium").height if self.title else 0.0,
             measure(self.group.badge, s.font_badge).height if self.group.badge else 0.0,
         )
         return tall + s.title_pad_y + 2.0
@@ -439,8 +492,8 @@ class _Layout:
     def _spots(self) -> None:
         for index, child in enumerate(self.group.children):
             if is_wide(child):
-                lanes = [self.layers.cell_of[(index, i)] for i in range(len(child.inputs))]
-                cells = [self.layers.cells[c] for c in lanes]
+                numbers = [self.layers.cell_of[(index, i)] for i in range(len(child.inputs))]
+                cells = [self.layers.cells[c] for c in numbers]
                 low = min(c.u - 24.0 if not self.ctx.across else c.u - 12.0 for c in cells)
                 high = max(c.u + 24.0 if not self.ctx.across else c.u + 12.0 for c in cells)
                 dv = self.dv[index]
@@ -481,9 +534,7 @@ class _Layout:
         for seg in layers.segments:
             seg_of[(seg.tail, seg.head, seg.head_port)] = seg
         left, right = self._borders()
-        for number, edge in enumerate(self.group.edges):
-            if edge.kind == "residual":
-                continue
+        for number, edge in flow_of(self.group):
             if number in self.flank_rank:
                 self._flank_wire(number, left, right)
                 continue
@@ -527,11 +578,11 @@ class _Layout:
             self.out.outs[port] = Gate("end", cells[cell].u)
         self.out.length = self.top[-1] if self.top else 0.0
         self._place_labels()
-        edges, port = spine_of(self.group)
+        edges, port = spine_of(self.group, self.nested)
         self.out.spine = frozenset(edges)
         if port >= 0 and port in layers.in_cell:
             self.out.ref = cells[layers.in_cell[port]].u
-        elif edges:
+        elif edges and self.group.edges[edges[-1]].tail.child != BORDER:
             tail = self.group.edges[edges[-1]].tail.child
             self.out.ref = cells[layers.cell_of[(tail, 0)]].u
         elif cells:
@@ -635,7 +686,7 @@ class _Layout:
         if not self.group.framed:
             return
         s, out = self.ctx.sizes, self.out
-        title = measure(self.group.title, s.font_title, "medium") if self.group.title else None
+        title = measure(self.title, s.font_title, "medium") if self.title else None
         badge = measure(self.group.badge, s.font_badge) if self.group.badge else None
         out.shift_u(s.frame_pad)
         out.width += 2 * s.frame_pad
@@ -665,7 +716,7 @@ class _Layout:
                 out.width += badge_need + used - room
         if title:
             out.notes.append(
-                Note(self.group.title, "title", title_u, s.title_pad_y - 1.5, title.width,
+                Note(self.title, "title", title_u, s.title_pad_y - 1.5, title.width,
                      title.height, s.font_title, "medium")
             )
         if badge:

@@ -72,6 +72,27 @@ class Layers:
         return 0.001 * self.fixed.get((seg.head, "in", seg.head_port), 0.0)
 
 
+def flow_of(group: Group) -> list[tuple[int, Edge]]:
+    """The edges that are laid out in ranks, with their numbers.
+
+    Residual paths run beside the stack. Where one tensor enters a closed box several times
+    (self-attention read as queries, keys and values), one line says it.
+    """
+    flow: list[tuple[int, Edge]] = []
+    drawn: set[tuple[int, int, int]] = set()
+    for number, edge in enumerate(group.edges):
+        if edge.kind == "residual":
+            continue
+        head = group.children[edge.head.child] if edge.head.child != BORDER else None
+        if isinstance(head, Node) and head.op == "use":
+            key = (edge.tail.child, edge.tail.port, edge.head.child)
+            if key in drawn:
+                continue
+            drawn.add(key)
+        flow.append((number, edge))
+    return flow
+
+
 def is_wide(child: Node | Group) -> bool:
     """True for a box drawn across several lanes: what enters lane i leaves lane i (a cache)."""
     return (
@@ -82,10 +103,11 @@ def is_wide(child: Node | Group) -> bool:
     )
 
 
-def spine_of(group: Group, start: int | None = None) -> tuple[list[int], int]:
+def spine_of(group: Group, nested: bool = True) -> tuple[list[int], int]:
     """The main stream of a group: its edges from the first output back to an input.
 
-    Returns the edge indices and the border input port it starts from (-1: none).
+    In a ``nested`` group that is always the first input's stream, since the stream around it goes
+    on there. Returns the edge indices and the border input port it starts from (-1: none).
     """
     into: dict[tuple[int, int], int] = {}
     for index, edge in enumerate(group.edges):
@@ -96,8 +118,6 @@ def spine_of(group: Group, start: int | None = None) -> tuple[list[int], int]:
         sinks = [i for i, c in enumerate(group.children) if isinstance(c, Node) and c.op == "output"]
         tails = {e.tail.child for e in group.edges}
         ends = sinks or [i for i in range(len(group.children)) if i not in tails]
-        if start is not None:
-            ends = [start]
         if not ends:
             return [], -1
         child, port = ends[0], 0
@@ -113,23 +133,43 @@ def spine_of(group: Group, start: int | None = None) -> tuple[list[int], int]:
         if child in seen:
             break
         seen.add(child)
-        port = main_port(group.children[child], edge.tail.port)
+        port = main_port(group, child, edge.tail.port, nested)
     return edges, -1
 
 
-def main_port(child: Node | Group, out_port: int) -> int:
-    """The input that carries the main stream through a child."""
+def main_port(group: Group, index: int, out_port: int, nested: bool = True) -> int:
+    """The input that carries the main stream through a child of ``group``.
+
+    The first one; in a figure of its own, the middle one of three or more that come from equal
+    neighbours (queries, keys and values from three projections), so that it is symmetric.
+    """
+    child = group.children[index]
     if is_wide(child):
         return out_port
     if isinstance(child, Group):
-        edges, port = spine_of(child)
-        return max(port, 0)
-    if child.op == "attention_core":
-        return 1  # queries, keys, values side by side: the middle one
-    return 0
+        return max(spine_of(child, nested=group.kind != "root")[1], 0)
+    if nested and group.kind != "root" and len(group.inputs) > 1:
+        return 0
+    count = len(child.inputs)
+    if count < 3:
+        return 0
+    tails = {
+        e.head.port: e.tail for e in group.edges if e.head.child == index and e.kind != "residual"
+    }
+    if len(tails) < count:
+        return 0
+    if all(t.child == BORDER for t in tails.values()):
+        return count // 2
+    sources = [group.children[t.child] for t in tails.values() if t.child != BORDER]
+    kinds = {s.op for s in sources if isinstance(s, Node)}
+    distinct = {t.child for t in tails.values()}
+    alike = len(sources) == count == len(distinct) and len(kinds) == 1
+    return count // 2 if alike else 0
 
 
-def build_layers(group: Group, sides: Mapping[tuple[str, int], str]) -> Layers:
+def build_layers(
+    group: Group, sides: Mapping[tuple[str, int], str], nested: bool = True
+) -> Layers:
     """Ranks and dummies of a group.
 
     ``sides`` maps ("in", port) or ("out", port) to "low" or "high" for ports on the flanks;
@@ -138,9 +178,9 @@ def build_layers(group: Group, sides: Mapping[tuple[str, int], str]) -> Layers:
     """
     layers = Layers()
     children = group.children
-    flow = [(i, e) for i, e in enumerate(group.edges) if e.kind != "residual"]
+    flow = flow_of(group)
     rank = _ranks(group, flow)
-    spine = set(spine_of(group)[0])
+    spine = set(spine_of(group, nested)[0])
 
     def add(cell: Cell) -> int:
         cell.index = len(layers.cells)
@@ -262,9 +302,10 @@ def _ranks(group: Group, flow: list[tuple[int, Edge]]) -> list[int]:
 
 
 def alone_in_rank(group: Group) -> set[int]:
-    """Children that share their rank with no other child."""
-    rank = _ranks(group, [(i, e) for i, e in enumerate(group.edges) if e.kind != "residual"])
+    """Children that share their rank with no other box (names of inputs do not count)."""
+    rank = _ranks(group, flow_of(group))
     count: dict[int, int] = defaultdict(int)
-    for level in rank:
-        count[level] += 1
-    return {i for i, level in enumerate(rank) if count[level] == 1}
+    boxes = [not (isinstance(c, Node) and c.form == "text") for c in group.children]
+    for level, is_box in zip(rank, boxes, strict=True):
+        count[level] += is_box
+    return {i for i, level in enumerate(rank) if boxes[i] and count[level] == 1}

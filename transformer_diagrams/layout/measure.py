@@ -5,6 +5,7 @@ Sizes here are in flow coordinates: ``du`` across the flow, ``dv`` along it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from transformer_diagrams.graph.ir import Graph, Group, Node
@@ -34,6 +35,7 @@ class Context:
     sizes: Sizes
     direction: str = "up"  # up | down | right
     shapes: str = "changes"
+    tex: Mapping[str, str] = field(default_factory=dict)  # TeX of single sizes
     tower: float = 0.0  # common width of boxes that stand alone in their rank
     warnings: list[str] = field(default_factory=list)
     memo: dict[object, object] = field(default_factory=dict)
@@ -53,6 +55,7 @@ class Sized:
     text: TextLayout | None
     markup: str
     sheet: float  # how far the sheets behind stick out, right and up
+    count: TextLayout | None = None  # how many sheets stand for, beside the pile
 
 
 def size_node(node: Node, ctx: Context, *, tower: bool = False) -> Sized:
@@ -77,7 +80,14 @@ def size_node(node: Node, ctx: Context, *, tower: bool = False) -> Sized:
         height = max(height, PORT_ROOM, 10.0 * ports + 4)
     if tower and not ctx.across and not is_wide(node):
         width = max(width, ctx.tower)
-    return Sized(width, height, text, markup, sheet)
+    count = measure(stack_words(node.stack), s.font_shape) if node.stack else None
+    return Sized(width, height, text, markup, sheet, count)
+
+
+def stack_words(stack: str) -> str:
+    """What stands beside a pile: ``$n_h$`` -> ``$\\times\\, n_h$``."""
+    inner = stack[1:-1] if stack.startswith("$") and stack.endswith("$") else stack
+    return f"$\\times\\, {inner}$"
 
 
 def tower_width(graph: Graph, ctx: Context) -> float:

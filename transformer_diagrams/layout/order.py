@@ -84,14 +84,22 @@ def _tidy(layers: Layers) -> None:
     cells = layers.cells
     layers.ranks[0].sort(key=lambda c: {"low": 0, "": 1, "high": 2}[cells[c].lean])
     for rank in layers.ranks:
-        entries = [c for c in rank if cells[c].beside >= 0]
-        for entry in entries:
-            circle = cells[entry].beside
-            if circle not in rank:
-                continue
-            left = rank.index(entry) < rank.index(circle)
-            rank.remove(entry)
-            rank.insert(rank.index(circle) + (0 if left else 1), entry)
+        circles: dict[int, list[int]] = defaultdict(list)
+        for c in rank:
+            if cells[c].beside >= 0:
+                circles[cells[c].beside].append(c)
+        for circle, entries in circles.items():
+            at = rank.index(circle)
+            if len(entries) > 1:  # from both sides
+                half = len(entries) // 2
+                left, right = entries[:half], entries[half:]
+            else:
+                left = [c for c in entries if rank.index(c) < at]
+                right = [c for c in entries if rank.index(c) > at]
+            for c in entries:
+                rank.remove(c)
+            at = rank.index(circle)
+            rank[at : at + 1] = [*left, circle, *right]
         lanes: dict[int, list[int]] = defaultdict(list)
         for c in rank:
             if cells[c].kind == "slice":

@@ -82,7 +82,7 @@ class Box:
 
     form    box | circle | frame | text (no outline: inputs and outputs)
     line    solid | dashed
-    stack   number of sheets behind it (0: none), each moved by (+3, -3)
+    stack   number of sheets behind it (0: none), each moved by (+sheet, -sheet)
     symbol  circles: "+" or "×", drawn as strokes
     """
 
@@ -93,6 +93,7 @@ class Box:
     line: str = "solid"
     corner: float = 0.0
     stack: int = 0
+    sheet: float = 3.0
     symbol: str = ""
     mark: str = ""  # "", frozen, trained, ema, tied
     when: str = "always"

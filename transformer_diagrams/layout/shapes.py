@@ -5,11 +5,15 @@ By default a shape is shown where it changes, so that it is read once on each st
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from transformer_diagrams.graph.ir import BORDER, Group, Node
 from transformer_diagrams.layout.layers import main_port
 
 
-def net_label(group: Group, child: int, port: int, shapes: str) -> tuple[str, str]:
+def net_label(
+    group: Group, child: int, port: int, shapes: str, tex: Mapping[str, str]
+) -> tuple[str, str]:
     """(markup, kind) of the text beside the net that leaves (child, port); ("", "") for none."""
     edges = [
         e
@@ -27,9 +31,10 @@ def net_label(group: Group, child: int, port: int, shapes: str) -> tuple[str, st
     shape = edges[0].shape or tail.outputs[port].shape
     if shape is None:
         return "", ""
-    markup = f"${shape.tex()}$"
-    if not shape.tex():
+    words = shape.tex(tex)
+    if not words:
         return "", ""
+    markup = f"${words}$"
     to_border = all(e.head.child == BORDER for e in edges)
     if to_border and group.kind != "root":
         return "", ""  # told outside, where it ends
@@ -42,7 +47,7 @@ def net_label(group: Group, child: int, port: int, shapes: str) -> tuple[str, st
         return markup, "shape"
     if not tail.inputs:
         return markup, "shape"
-    main = tail.inputs[min(main_port(tail, port), len(tail.inputs) - 1)].shape
+    main = tail.inputs[min(main_port(group, child, port), len(tail.inputs) - 1)].shape
     if main is not None and main != shape:
         return markup, "shape"
     return "", ""

@@ -1,6 +1,10 @@
-"""The op registry, filled: every family is imported here by name."""
+"""The op registry, filled: every family is imported here by name.
 
-from transformer_diagrams.ops import (  # noqa: F401
+To add an op, put a record into the module of its family; to add a family, add its module and its
+line below. The schema, the reference and the counts follow from the record.
+"""
+
+from transformer_diagrams.ops import (
     attention,
     cache,
     conv,
@@ -13,6 +17,29 @@ from transformer_diagrams.ops import (  # noqa: F401
     norm,
     opaque,
     position,
+    product,
+    registry,
+    select,
     shape,
 )
-from transformer_diagrams.ops import registry as registry
+
+FAMILIES = (
+    linear,
+    product,
+    attention,
+    elementwise,
+    norm,
+    embedding,
+    position,
+    mask,
+    shape,
+    select,
+    moe,
+    cache,
+    conv,
+    loss,
+    opaque,
+)
+"""The families in the order of the reference."""
+
+__all__ = ["FAMILIES", "registry"]

@@ -3,52 +3,69 @@
 from __future__ import annotations
 
 from transformer_diagrams.dims import Dim
-from transformer_diagrams.ops.registry import ZERO, Attr, Call, Op, Shape, register
+from transformer_diagrams.ops.registry import Attr, Call, Example, Op, Shape, register
+from transformer_diagrams.ops.rules import need_inputs, total
+from transformer_diagrams.ops.shape import axis_attr
 
 
 def per_token(c: Call) -> Dim:
-    """Elements kept for one position, over all inputs."""
-    total = ZERO
-    for index, shape in enumerate(c.inputs):
-        axis = c.axis(index, c.attr("axis", -2))
-        total = total + shape.numel() / shape.dims[axis]
-    return total
+    """Elements kept for one position, over all inputs: all axes but that of positions."""
+    return total([
+        shape.with_axis(c.axis(index, c["axis"])).numel() for index, shape in enumerate(c.inputs)
+    ])
 
 
 def _cache_shape(c: Call) -> tuple[Shape, ...]:
-    length = c.attr("length")
-    out: list[Shape] = []
-    for index, shape in enumerate(c.inputs):
-        axis = c.axis(index, c.attr("axis", -2))
-        dims = list(shape.dims)
-        if length is not None:
-            dims[axis] = length
-        out.append(Shape(tuple(dims), shape.lead))
-    return tuple(out)
+    need_inputs(c)
+    axes = [c.axis(index, c["axis"]) for index in range(len(c.inputs))]
+    for index, axis in enumerate(axes[1:], start=1):
+        c.require_equal(
+            c.x.dims[axes[0]], c.inputs[index].dims[axis],
+            c.axis_of(0, axes[0]), c.axis_of(index, axis),
+            "what is cached together has the same positions",
+        )
+    if c["length"] is None:
+        return c.inputs
+    new = c.x.dims[axes[0]]
+    c.require_at_most(
+        new, c["length"], f"{c.axis_of(0, axes[0])} has more positions than the cache keeps"
+    )
+    return tuple(
+        shape.with_axis(axis, c["length"]) for shape, axis in zip(c.inputs, axes, strict=True)
+    )
+
+
+def _cache_label(c: Call) -> str:
+    name = c["name"] or ("KV cache" if len(c.inputs) > 1 else "cache")
+    return f"{name} ${per_token(c).tex(c.tex)}$ per token"
 
 
 register(
     Op(
         name="cache",
-        summary="Keeps its inputs of all positions so far and gives them back, `length` positions "
-        "long.",
+        summary="Keeps its inputs of all positions so far, and gives them back `length` positions "
+        "long; what one position leaves behind is the size of the cache.",
         family="cache",
         role="cache",
+        inputs=("k", "v"),
         variadic=True,
+        optional=1,
+        outputs=("k", "v"),
         attrs=(
-            Attr("length", "dim", "positions kept, e.g. d_s (default: as they come)"),
-            Attr("axis", "int", "the axis of positions", -2),
+            Attr("length", "dim", "positions kept, e.g. d_s (default: as many as come)"),
+            axis_attr("the axis of positions", -2),
+            Attr("name", "str", "words before the count, in the label", ""),
         ),
         shape=_cache_shape,
-        text=lambda c: (
-            f"{'KV cache' if len(c.inputs) > 1 else 'cache'}  ${per_token(c).tex()}$ per token"
+        text=_cache_label,
+        examples=(
+            Example([["n_g", "d_t", "d_K"], ["n_g", "d_t", "d_K"]],
+                    [["n_g", "d_s", "d_K"], ["n_g", "d_s", "d_K"]], {"length": "d_s"},
+                    label=r"KV cache $2\, n_g\, d_K$ per token"),
+            Example([["d_t", "d_c"], ["d_t", "d_R"]], [["d_s", "d_c"], ["d_s", "d_R"]],
+                    {"length": "d_s", "name": "latent cache"},
+                    label="latent cache $d_R + d_c$ per token"),
+            Example([[2, 1, 4]], [[2, 5, 4]], {"length": 5}, label="cache $8$ per token"),
         ),
-        example={
-            "inputs": [[2, 1, 4], [2, 1, 4]],
-            "attrs": {"length": 5},
-            "outputs": [[2, 5, 4], [2, 5, 4]],
-            "params": 0,
-            "flops": 0,
-        },
     )
 )

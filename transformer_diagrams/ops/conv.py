@@ -1,56 +1,114 @@
-"""Convolution."""
+"""Convolution of images."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from transformer_diagrams.dims import Dim
-from transformer_diagrams.ops.registry import Attr, Call, Op, Shape, Weight, register
+from transformer_diagrams.ops.registry import (
+    ONE,
+    Array,
+    Attr,
+    Call,
+    Example,
+    Op,
+    OpFault,
+    Shape,
+    Weight,
+    register,
+)
+
+
+def _side(c: Call, place: int) -> Dim:
+    """floor((n + 2 pad - kernel) / stride) + 1, which must be at least 1."""
+    size = c.x.dims[place]
+    room = size + 2 * c["pad"] - c["kernel"]
+    number = room.as_int()
+    if number is not None and number < 0:
+        raise OpFault(
+            f"the kernel ({c['kernel']}) does not fit into {c.axis_of(0, place)} = {size} with "
+            f"{c['pad']} of padding on both sides ({c.shown()})",
+            "use a smaller kernel or more `pad`",
+        )
+    return room // c["stride"] + 1
 
 
 def _conv_shape(c: Call) -> tuple[Shape, ...]:
     x = c.need_axes(0, 3)
-    k, s, p = c["kernel"], c["stride"], c["pad"]
-    height, width = ((size + 2 * p - k) // s + 1 for size in x.dims[-2:])
-    c.require_divides(c["groups"], x.dims[-3], f"channels (axis {x.ndim - 2}) of x into groups")
-    return (Shape((*x.dims[:-3], c["out"], height, width), x.lead),)
+    for name in ("stride", "kernel", "groups"):
+        number = c[name].as_int()
+        if number is not None and number < 1:
+            raise OpFault(f"`{name}` is {number}, but must be at least 1")
+    _channels(c)
+    sides = (_side(c, x.ndim - 2), _side(c, x.ndim - 1))
+    return (Shape((*x.dims[:-3], c["out"], *sides), x.lead),)
+
+
+def _channels(c: Call) -> Dim:
+    """Input channels of one group."""
+    if c["groups"] == ONE:
+        return c.need_axes(0, 3).dims[-3]
+    c.require_divides(c["groups"], c["out"], "the output channels", near="groups")
+    return c.require_divides(
+        c["groups"], c.last(back=3), c.axis_of(0, c.x.ndim - 3), near="groups"
+    )
 
 
 def _conv_weights(c: Call) -> list[Weight]:
-    k = c["kernel"]
-    found = [Weight("W", Shape((c["out"], c.x.dims[-3] / c["groups"], k, k)))]
-    if c.attr("bias", True):
-        found.append(Weight("b", Shape((c["out"],))))
-    return found
+    found = [Weight("W", Shape((c["out"], _channels(c), c["kernel"], c["kernel"])))]
+    return [*found, Weight("b", Shape((c["out"],)))] if c["bias"] else found
 
 
 def _conv_work(c: Call) -> Dim:
-    k = c["kernel"]
-    return 2 * _conv_shape(c)[0].numel() * k * k * c.x.dims[-3] / c["groups"]
+    (y,) = _conv_shape(c)
+    return 2 * y.numel() * _channels(c) * c["kernel"] * c["kernel"]
+
+
+def _conv_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
+    import numpy as np
+
+    pad, step, kernel = c.number("pad"), c.number("stride"), c.number("kernel")
+    groups = c.number("groups")
+    x = np.pad(inputs[0], [(0, 0)] * (inputs[0].ndim - 2) + [(pad, pad)] * 2)
+    seen = np.lib.stride_tricks.sliding_window_view(x, (kernel, kernel), axis=(-2, -1))
+    seen = seen[..., ::step, ::step, :, :]
+    parts = [
+        np.einsum("...chwij,ocij->...ohw", part, weight)
+        for part, weight in zip(
+            np.split(seen, groups, axis=-5), np.split(weights["W"], groups), strict=True
+        )
+    ]
+    y = np.concatenate(parts, axis=-3)
+    return [y + weights["b"][:, None, None] if "b" in weights else y]
 
 
 register(
     Op(
         name="conv2d",
-        summary="Convolution of [.., channels, height, width] with a square kernel.",
+        summary="Convolution of [.., channels, height, width] with square kernels.",
         family="conv",
         role="projection",
         attrs=(
             Attr("out", "dim", "output channels", required=True),
             Attr("kernel", "dim", "side of the kernel", required=True),
-            Attr("stride", "dim", "step", "1"),
-            Attr("pad", "dim", "zeros around", "0"),
-            Attr("groups", "dim", "independent groups of channels", "1"),
+            Attr("stride", "dim", "step", 1),
+            Attr("pad", "dim", "zeros around, on each side", 0),
+            Attr("groups", "dim", "groups of channels that do not mix", 1),
             Attr("bias", "bool", "add a learned bias", True),
         ),
         shape=_conv_shape,
         weights=_conv_weights,
         work=_conv_work,
-        text=lambda c: f"Conv ${c['kernel'].tex()} \\times {c['kernel'].tex()}$",
-        example={
-            "inputs": [[3, 8, 8]],
-            "attrs": {"out": 4, "kernel": 3, "pad": 1, "bias": False, "stride": 2},
-            "outputs": [[4, 4, 4]],
-            "params": 108,
-            "flops": 3456,
-        },
+        products=True,
+        text=lambda c: rf"Conv ${c['kernel'].tex(c.tex)} \times {c['kernel'].tex(c.tex)}$",
+        value=_conv_value,
+        examples=(
+            Example([[3, "h", "w"]], [["d_m", "(h - P) // P + 1", "(w - P) // P + 1"]],
+                    {"out": "d_m", "kernel": "P", "stride": "P"}, params="3 d_m P^2 + d_m",
+                    flops="6 d_m P^2 floor(h / P) floor(w / P)", label=r"Conv $P \times P$"),
+            Example([[4, 8, 8]], [[6, 4, 4]],
+                    {"out": 6, "kernel": 3, "pad": 1, "stride": 2, "groups": 2, "bias": False},
+                    params=108, flops=3456, label=r"Conv $3 \times 3$"),
+        ),
     )
 )

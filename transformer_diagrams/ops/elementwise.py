@@ -1,122 +1,206 @@
-"""Element by element: sums, products, scales, activations, dropout."""
+"""Element by element: sums, products, scales, activations, softmax, gates."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 
-from transformer_diagrams.dims import Dim, const
-from transformer_diagrams.ops.registry import Attr, Call, Op, Shape, Weight, register
-from transformer_diagrams.ops.rules import all_equal, broadcast, last_axis
+from transformer_diagrams.dims import Dim
+from transformer_diagrams.ops.factor import decimal, read_factor
+from transformer_diagrams.ops.registry import (
+    ONE,
+    TWO,
+    Array,
+    Attr,
+    Call,
+    Example,
+    Op,
+    OpFault,
+    Rule,
+    Shape,
+    Value,
+    Weight,
+    register,
+)
+from transformer_diagrams.ops.rules import need_inputs, per_element, stretch
+from transformer_diagrams.ops.shape import axis_attr
+
+# -- between tensors ------------------------------------------------------------------------------
+
+BROADCAST = Attr("broadcast", "bool", "axes of 1, and missing ones, may be stretched", False)
 
 
-def _more(c: Call) -> Dim:
-    return all_equal(c).numel() * (len(c.inputs) - 1)
+def _joined(c: Call) -> tuple[Shape, ...]:
+    need_inputs(c)
+    return (stretch(c, quiet=c["broadcast"]),)
 
 
-for _name, _symbol, _words in (
-    ("add", "+", "Sum of equal shapes: residual, bias, position."),
-    ("mul", "×", "Product element by element: gating."),
+def _joined_work(c: Call) -> Dim:
+    """One FLOP an element for each input beyond the first."""
+    return _joined(c)[0].numel() * (len(c.inputs) - 1)
+
+
+for _name, _summary, _symbol, _function in (
+    ("add", "Sum of tensors of one shape: residual, bias, position.", "+", lambda a, b: a + b),
+    ("mul", "Product element by element of tensors of one shape: gating.", "×",
+     lambda a, b: a * b),
 ):
     register(
         Op(
             name=_name,
-            summary=_words,
+            summary=_summary,
             family="elementwise",
             inputs=("a", "b"),
             variadic=True,
-            shape=lambda c: (all_equal(c),),
-            work=_more,
+            attrs=(BROADCAST,),
+            shape=_joined,
+            work=_joined_work,
             form="circle",
             symbol=_symbol,
             text=_symbol,
-            example={
-                "inputs": [[3, 4], [3, 4]],
-                "attrs": {},
-                "outputs": [[3, 4]],
-                "params": 0,
-                "flops": 12,
-            },
+            value=lambda c, x, w, f=_function: [reduce(f, x)],
+            examples=(
+                Example([["d_t", "d_m"]] * 2, [["d_t", "d_m"]], flops="d_t d_m", label=_symbol),
+                Example([[3, 4]] * 3, [[3, 4]], flops=24),
+                Example([[2, 3, 4], [3, 1], []], [[2, 3, 4]], {"broadcast": True}, flops=48),
+            ),
         )
     )
 
 register(
     Op(
         name="sub",
-        summary="Difference of equal shapes.",
+        summary="Difference a - b of tensors of one shape.",
         family="elementwise",
         inputs=("a", "b"),
-        shape=lambda c: (broadcast(c, 0, 1),),
-        work=lambda c: broadcast(c, 0, 1).numel(),
-        text="$-$",
-        example={
-            "inputs": [[3, 4], [3, 4]],
-            "attrs": {},
-            "outputs": [[3, 4]],
-            "params": 0,
-            "flops": 12,
-        },
+        attrs=(BROADCAST,),
+        shape=_joined,
+        work=_joined_work,
+        form="circle",
+        symbol="−",
+        text="−",
+        value=lambda c, x, w: [x[0] - x[1]],
+        examples=(
+            Example([["d_t", "d_m"]] * 2, [["d_t", "d_m"]], flops="d_t d_m", label="−"),
+            Example([[3, 4], [3, 4]], [[3, 4]], flops=12),
+        ),
     )
 )
 
+# -- scale ----------------------------------------------------------------------------------------
 
-def _scale_weights(c: Call) -> list[Weight]:
-    if not c.attr("learned", False):
-        return []
-    return [Weight("scale", Shape((c.attr("count", const(1)),)))]
+
+def _scale_shape(c: Call) -> tuple[Shape, ...]:
+    if c["learned"] and c["count"] != ONE:
+        c.need_axes(0, 3)
+        place = c.x.ndim - 3
+        c.require_equal(
+            c.x.dims[place], c["count"], c.axis_of(0, place), "count",
+            "there is one factor for each head",
+        )
+    return (c.x,)
 
 
 def _scale_label(c: Call) -> str:
-    by = c.attr("by", "")
-    return f"scale ${_by_tex(by)}$" if by else "scale"
+    by = c["by"]
+    if not by:
+        return r"scale $\tau$" if c["learned"] else "scale"
+    factor = read_factor(by, c.tex)
+    return f"scale ${factor.tex if factor else by}$"
 
 
-def _by_tex(by: str) -> str:
-    """``1/sqrt(d_K)`` -> ``1/\\sqrt{d_K}``; TeX stays as it is."""
-    text = str(by)
-    if "\\" in text:
-        return text
-    out, rest = "", text
-    while "sqrt(" in rest:
-        head, _, rest = rest.partition("sqrt(")
-        inner, _, rest = rest.partition(")")
-        out += head + "\\sqrt{" + inner + "}"
-    return (out + rest).replace("*", "\\,")
+def _scale_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
+    if c["learned"]:
+        factor = weights["scale"]
+        return [inputs[0] * (factor[:, None, None] if len(factor) > 1 else factor[0])]
+    read = read_factor(c["by"])
+    if read is None:
+        raise OpFault(f"the factor '{c['by']}' is no formula", "e.g. by: 1/sqrt(d_K)")
+    return [inputs[0] * read.value(c.bindings)]
 
 
 register(
     Op(
         name="scale",
-        summary="Multiply by one number, e.g. 1/sqrt(d_K); `learned` makes it a parameter.",
+        summary="Multiply by one number, such as 1/sqrt(d_K), or by a learned one for each head.",
         family="elementwise",
         attrs=(
-            Attr("by", "str", "the factor, as text or TeX, for the label", ""),
-            Attr("learned", "bool", "the factor is learned", False),
-            Attr("count", "dim", "how many learned factors (e.g. one per head)", "1"),
+            Attr("by", "str", "the factor: a formula such as 1/sqrt(d_K) or d_m^-1/2, or TeX", ""),
+            Attr("learned", "bool", "the factor is a learned number", False),
+            Attr("count", "dim", "how many learned factors: 1, or one for each head", 1),
         ),
-        weights=_scale_weights,
-        work=lambda c: c.x.numel(),
+        shape=_scale_shape,
+        weights=lambda c: [Weight("scale", Shape((c["count"],)))] if c["learned"] else [],
+        work=per_element(1),
         text=_scale_label,
-        example={
-            "inputs": [[3, 4]],
-            "attrs": {"by": "1/sqrt(d_K)"},
-            "outputs": [[3, 4]],
-            "params": 0,
-            "flops": 12,
-        },
+        value=_scale_value,
+        examples=(
+            Example([["n_h", "d_t", "d_s"]], [["n_h", "d_t", "d_s"]], {"by": "1/sqrt(d_K)"},
+                    flops="n_h d_t d_s", label=r"scale $1/\sqrt{d_K}$"),
+            Example([[2, 3, 4]], [[2, 3, 4]], {"learned": True, "count": 2}, params=2, flops=24,
+                    label=r"scale $\tau$"),
+            Example([[3, 4]], [[3, 4]], {"by": "16^-1/2"}, flops=12, label="scale $16^{-1/2}$"),
+        ),
     )
 )
 
+# -- one tensor, no shape change ------------------------------------------------------------------
 
-def _simple(
+
+def _sigmoid(x: Array) -> Array:
+    import numpy as np
+
+    return 1 / (1 + np.exp(-x))
+
+
+def _gelu(x: Array) -> Array:
+    from math import erf, sqrt
+
+    import numpy as np
+
+    return x * 0.5 * (1 + np.vectorize(erf, otypes=[float])(x / sqrt(2)))
+
+
+def _relu(x: Array) -> Array:
+    import numpy as np
+
+    return np.maximum(x, 0)
+
+
+def _tanh(x: Array) -> Array:
+    import numpy as np
+
+    return np.tanh(x)
+
+
+_ACTIVATIONS: Mapping[str, Callable[[Array], Array]] = {
+    "relu": _relu,
+    "gelu": _gelu,
+    "silu": lambda x: x * _sigmoid(x),
+    "sigmoid": _sigmoid,
+    "tanh": _tanh,
+    "identity": lambda x: x,
+}
+
+
+def activate(name: str, x: Array) -> Array:
+    """The activation of that name, for arrays."""
+    return _ACTIVATIONS[name](x)
+
+
+def _pointwise(
     name: str,
     summary: str,
-    label: str,
+    label: Rule | str,
     *,
-    role: str = "plain",
     cost: int = 1,
+    role: str = "plain",
     attrs: tuple[Attr, ...] = (),
-    text: Callable[[Call], str] | None = None,
+    value: Value | None = None,
+    sample: Mapping[str, object] | None = None,
+    sample_label: str = "",
 ) -> None:
+    """An op that changes no shape and spends ``cost`` FLOPs on an element."""
     register(
         Op(
             name=name,
@@ -124,104 +208,183 @@ def _simple(
             family="elementwise",
             role=role,
             attrs=attrs,
-            work=lambda c: cost * c.x.numel(),
-            text=text or label,
-            example={
-                "inputs": [[3, 4]],
-                "attrs": {},
-                "outputs": [[3, 4]],
-                "params": 0,
-                "flops": 12 * cost,
-            },
+            work=per_element(cost),
+            text=label,
+            value=value or (lambda c, x, w: [activate(name, x[0])]),
+            examples=(
+                Example([["d_t", "d_m"]], [["d_t", "d_m"]], sample or {},
+                        flops=f"{cost} d_t d_m", label=sample_label or str(label)),
+                Example([[3, 4]], [[3, 4]], sample or {}, flops=12 * cost),
+            ),
         )
     )
 
 
-_simple("neg", "Change of sign.", "negate")
-_simple("identity", "The tensor itself: a named place to branch from.", "identity", cost=0)
-_simple(
-    "softcap",
-    "cap · tanh(x / cap): keeps values within ±cap.",
-    "softcap",
-    attrs=(Attr("cap", "float", "the bound", 0),),
-    text=lambda c: f"softcap ${c.attr('cap'):g}$" if c.attr("cap", 0) else "softcap",
+_pointwise("relu", "max(0, x).", "ReLU", role="activation")
+_pointwise("gelu", "x Phi(x), Phi the normal distribution (arXiv:1606.08415).", "GELU",
+           role="activation")
+_pointwise("silu", "x sigmoid(x) (arXiv:1702.03118).", "SiLU", role="activation")
+_pointwise("sigmoid", "1 / (1 + exp(-x)).", "sigmoid", role="activation")
+_pointwise("tanh", "Hyperbolic tangent.", "tanh", role="activation")
+_WORDS = {"relu": "ReLU", "gelu": "GELU", "silu": "SiLU", "sigmoid": "sigmoid", "tanh": "tanh",
+          "identity": "identity"}
+
+_pointwise(
+    "activation",
+    "One of the activations, by name, so that an option can choose it.",
+    lambda c: _WORDS[c["kind"]],
+    role="activation",
+    attrs=(Attr("kind", "enum", "which", "relu", choices=tuple(_WORDS)),),
+    value=lambda c, x, w: [activate(c["kind"], x[0])],
+    sample={"kind": "silu"},
+    sample_label="SiLU",
 )
-_simple(
-    "clamp",
-    "Cut values to a range.",
-    "clamp",
-    attrs=(Attr("low", "float", "lower bound"), Attr("high", "float", "upper bound")),
-)
-_simple("relu", "max(0, x).", "ReLU", role="activation")
-_simple(
-    "gelu", "x Phi(x), Phi the normal distribution (arXiv:1606.08415).", "GELU", role="activation"
-)
-_simple("silu", "x sigmoid(x) (arXiv:1702.03118).", "SiLU", role="activation")
-_simple("sigmoid", "1 / (1 + exp(-x)).", "sigmoid", role="activation")
-_simple("tanh", "Hyperbolic tangent.", "tanh", role="activation")
-_simple("stop_gradient", "The tensor itself; no gradient flows back.", "stop gradient", cost=0)
-_simple(
+_pointwise("neg", "Change of sign.", "negate", value=lambda c, x, w: [-x[0]])
+_pointwise("identity", "The tensor itself: a named place to branch from.", "identity", cost=0)
+_pointwise("stop_gradient", "The tensor itself; no gradient flows back through it.",
+           "stop gradient", cost=0, value=lambda c, x, w: [x[0]])
+_pointwise(
     "dropout",
-    "Sets elements to zero at random, in training only.",
+    "Sets elements to zero at random and scales the others up, in training only "
+    "(arXiv:1207.0580); at inference the tensor itself.",
     "dropout",
     cost=0,
-    attrs=(Attr("p", "float", "the share set to zero"),),
+    attrs=(Attr("p", "float", "the share that is set to zero"),),
+    value=lambda c, x, w: [x[0]],
 )
+
+
+def _softcap_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
+    import numpy as np
+
+    return [c["cap"] * np.tanh(inputs[0] / c["cap"])]
+
+
+_pointwise(
+    "softcap",
+    "cap tanh(x / cap): keeps values between -cap and cap (arXiv:2408.00118).",
+    lambda c: f"softcap ${decimal(c['cap'])}$",
+    attrs=(Attr("cap", "float", "the bound", required=True),),
+    value=_softcap_value,
+    sample={"cap": 30},
+    sample_label="softcap $30$",
+)
+
+
+def _clamp_label(c: Call) -> str:
+    low, high = c["low"], c["high"]
+    if low is not None and high is not None:
+        return f"clamp to $[{decimal(low)}, {decimal(high)}]$"
+    if low is not None:
+        return rf"clamp $\geq {decimal(low)}$"
+    return rf"clamp $\leq {decimal(high)}$" if high is not None else "clamp"
+
+
+def _clamp_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
+    import numpy as np
+
+    return [np.clip(inputs[0], c["low"], c["high"])]
+
+
+_pointwise(
+    "clamp",
+    "Values below `low` or above `high` become these.",
+    _clamp_label,
+    attrs=(
+        Attr("low", "float", "lower bound (default: none)"),
+        Attr("high", "float", "upper bound (default: none)"),
+    ),
+    value=_clamp_value,
+    sample={"low": 0.01},
+    sample_label=r"clamp $\geq 0.01$",
+)
+
+# -- softmax --------------------------------------------------------------------------------------
+
+
+def softmax(x: Array, axis: int = -1) -> Array:
+    """exp(x) over its sum along an axis; minus infinity gives 0."""
+    import numpy as np
+
+    exp = np.exp(x - x.max(axis=axis, keepdims=True))
+    return exp / exp.sum(axis=axis, keepdims=True)
+
+
+def _softmax_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
+    import numpy as np
+
+    from transformer_diagrams.ops.mask import allowed
+
+    scores = inputs[0]
+    if c["causal"]:
+        scores = np.where(allowed(*scores.shape[-2:]), scores, -np.inf)
+    return [softmax(scores, c["axis"])]
 
 
 register(
     Op(
         name="softmax",
-        summary="exp(x) over its sum along one axis (default: the last).",
+        summary="exp(x) over its sum along one axis, by default the last; `causal` leaves out what "
+        "is later than the position.",
         family="elementwise",
         role="activation",
-        attrs=(Attr("axis", "int", "the axis that sums to 1", -1),),
-        shape=lambda c: (c.axis(0, c.attr("axis", -1)), (c.x,))[1],
-        work=lambda c: 5 * c.x.numel(),
-        text="softmax",
-        example={"inputs": [[3, 4]], "attrs": {}, "outputs": [[3, 4]], "params": 0, "flops": 60},
+        attrs=(
+            axis_attr("the axis that sums to 1"),
+            Attr("causal", "bool", "x is scores, of which later sources are left out", False),
+        ),
+        shape=lambda c: (c.check_axis(0, c["axis"]), (c.x,))[1],
+        work=per_element(5),
+        text=lambda c: "causal mask, softmax" if c["causal"] else "softmax",
+        value=_softmax_value,
+        examples=(
+            Example([["n_h", "d_t", "d_s"]], [["n_h", "d_t", "d_s"]], flops="5 n_h d_t d_s",
+                    label="softmax"),
+            Example([[3, 4]], [[3, 4]], {"axis": 0}, flops=60),
+            Example([[4, 4]], [[4, 4]], {"causal": True}, flops=80, label="causal mask, softmax"),
+        ),
     )
 )
+
+# -- gated linear units ---------------------------------------------------------------------------
+
+_GLU = {"silu": "SwiGLU", "gelu": "GEGLU", "relu": "ReGLU", "sigmoid": "GLU", "identity": "bilinear"}
 
 
 def _glu_shape(c: Call) -> tuple[Shape, ...]:
     if len(c.inputs) == 2:
-        return (broadcast(c, 0, 1),)
-    return (c.x.with_last(c.require_divides(const(2), last_axis(c), "last axis of x")),)
+        return (stretch(c),)
+    half = c.require_divides(TWO, c.last(), f"{c.axis_of(0, c.x.ndim - 1)}, cut into two halves")
+    return (c.x.with_last(half),)
 
 
-def _glu_work(c: Call) -> Dim:
-    return 2 * _glu_shape(c)[0].numel()
+def _glu_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
+    gate, up = inputs if len(inputs) == 2 else _halves(inputs[0])
+    return [activate(c["act"], gate) * up]
+
+
+def _halves(x: Array) -> tuple[Array, Array]:
+    half = x.shape[-1] // 2
+    return x[..., :half], x[..., half:]
 
 
 register(
     Op(
         name="glu",
-        summary="act(gate) · up; from two tensors, or from one cut in half (arXiv:2002.05202).",
+        summary="act(gate) times up; of two tensors, or of the two halves of one "
+        "(arXiv:2002.05202).",
         family="elementwise",
         role="activation",
         inputs=("gate", "up"),
         optional=1,
-        attrs=(
-            Attr(
-                "act",
-                "enum",
-                "activation of the gate",
-                "silu",
-                choices=("silu", "gelu", "relu", "sigmoid", "identity"),
-            ),
-        ),
+        attrs=(Attr("act", "enum", "activation of the gate", "silu", choices=tuple(_GLU)),),
         shape=_glu_shape,
-        work=_glu_work,
-        text=lambda c: {"silu": "SwiGLU", "gelu": "GeGLU", "relu": "ReGLU"}.get(
-            str(c.attr("act", "silu")), "GLU"
+        work=lambda c: 2 * _glu_shape(c)[0].numel(),
+        text=lambda c: _GLU[c["act"]],
+        value=_glu_value,
+        examples=(
+            Example([["d_t", "d_h"]] * 2, [["d_t", "d_h"]], flops="2 d_t d_h", label="SwiGLU"),
+            Example([[3, 8]], [[3, 4]], {"act": "gelu"}, flops=24, label="GEGLU"),
         ),
-        example={
-            "inputs": [[3, 4], [3, 4]],
-            "attrs": {},
-            "outputs": [[3, 4]],
-            "params": 0,
-            "flops": 24,
-        },
     )
 )
+

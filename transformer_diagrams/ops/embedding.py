@@ -1,15 +1,16 @@
-"""Tables: token embeddings, learned tokens and parameters, constants."""
+"""Tables and tensors that stand for themselves: embeddings, learned tokens, constants."""
 
 from __future__ import annotations
 
-from transformer_diagrams.ops.registry import Attr, Call, Op, Shape, Weight, register
+from transformer_diagrams.ops.registry import Attr, Call, Example, Op, Shape, Weight, register
+from transformer_diagrams.ops.rules import symbol_tex
 
-SHAPE = Attr("size", "dims", "sizes of its axes", required=True)
+SIZE = Attr("size", "dims", "sizes of its axes", required=True)
+SYMBOL = Attr("symbol", "str", "name of the tensor, for the label, e.g. P", "")
 
 
-def _word(c: Call) -> str:
-    symbol = c.attr("symbol", "")
-    return f"${symbol}$" if symbol else ""
+def _symbol_or(c: Call, words: str) -> str:
+    return f"${symbol_tex(c['symbol'])}$" if c["symbol"] else words
 
 
 register(
@@ -26,38 +27,37 @@ register(
         shape=lambda c: (Shape((*c.x.dims, c["width"]), c.x.lead),),
         weights=lambda c: [Weight("E", Shape((c["vocab"], c["width"])))],
         text="Token embedding",
-        example={
-            "inputs": [[3]],
-            "attrs": {"vocab": 10, "width": 4},
-            "outputs": [[3, 4]],
-            "params": 40,
-            "flops": 0,
-        },
+        value=lambda c, x, w: [w["E"][x[0]]],
+        examples=(
+            Example([["d_t"]], [["d_t", "d_m"]], {"vocab": "V", "width": "d_m"}, params="V d_m",
+                    label="Token embedding"),
+            Example([[2, 3]], [[2, 3, 4]], {"vocab": 10, "width": 4}, params=40),
+        ),
     )
 )
 
 register(
     Op(
         name="learned_tokens",
-        summary="Learned vectors that stand for themselves: queries, a class or mask token.",
+        summary="Learned vectors that stand for themselves: object queries, a class or mask token.",
         family="embedding",
         role="parameter",
         inputs=(),
         attrs=(
             Attr("count", "dim", "how many", required=True),
             Attr("width", "dim", "size of each", required=True),
-            Attr("symbol", "str", "TeX of the tensor, for the label", ""),
+            SYMBOL,
         ),
         shape=lambda c: (Shape((c["count"], c["width"])),),
         weights=lambda c: [Weight("tokens", Shape((c["count"], c["width"])))],
-        text=lambda c: _word(c) or "learned tokens",
-        example={
-            "inputs": [],
-            "attrs": {"count": 3, "width": 4},
-            "outputs": [[3, 4]],
-            "params": 12,
-            "flops": 0,
-        },
+        text=lambda c: _symbol_or(c, "learned tokens"),
+        value=lambda c, x, w: [w["tokens"]],
+        examples=(
+            Example([], [["n_q", "d_m"]], {"count": "n_q", "width": "d_m"}, params="n_q d_m",
+                    label="learned tokens"),
+            Example([], [[3, 4]], {"count": 3, "width": 4, "symbol": "Q_0"}, params=12,
+                    label="$Q_0$"),
+        ),
     )
 )
 
@@ -68,36 +68,32 @@ register(
         family="embedding",
         role="parameter",
         inputs=(),
-        attrs=(SHAPE, Attr("symbol", "str", "TeX of the tensor, for the label", "")),
-        shape=lambda c: (Shape(tuple(c["size"])),),
-        weights=lambda c: [Weight("parameter", Shape(tuple(c["size"])))],
-        text=lambda c: _word(c) or "parameter",
-        example={
-            "inputs": [],
-            "attrs": {"size": [2, 3]},
-            "outputs": [[2, 3]],
-            "params": 6,
-            "flops": 0,
-        },
+        attrs=(SIZE, SYMBOL),
+        shape=lambda c: (Shape(c["size"]),),
+        weights=lambda c: [Weight("parameter", Shape(c["size"]))],
+        text=lambda c: _symbol_or(c, "parameter"),
+        value=lambda c, x, w: [w["parameter"]],
+        examples=(
+            Example([], [["n_h", "d_c", "d_K"]], {"size": ["n_h", "d_c", "d_K"], "symbol": "W_UK"},
+                    params="n_h d_c d_K", label="$W_{UK}$"),
+            Example([], [[2, 3]], {"size": [2, 3]}, params=6, label="parameter"),
+        ),
     )
 )
 
 register(
     Op(
         name="constant",
-        summary="A fixed tensor: not learned, not counted.",
+        summary="A given tensor that is not learned: a buffer, not a parameter.",
         family="embedding",
         role="data",
         inputs=(),
-        attrs=(SHAPE, Attr("symbol", "str", "TeX of the tensor, for the label", "")),
-        shape=lambda c: (Shape(tuple(c["size"])),),
-        text=lambda c: _word(c) or "constant",
-        example={
-            "inputs": [],
-            "attrs": {"size": [2, 3]},
-            "outputs": [[2, 3]],
-            "params": 0,
-            "flops": 0,
-        },
+        attrs=(SIZE, SYMBOL),
+        shape=lambda c: (Shape(c["size"]),),
+        text=lambda c: _symbol_or(c, "constant"),
+        examples=(
+            Example([], [["d_t", "d_m"]], {"size": ["d_t", "d_m"], "symbol": "P"}, label="$P$"),
+            Example([], [[]], {"size": []}, label="constant"),
+        ),
     )
 )

@@ -1,27 +1,38 @@
-"""Learned affine maps: linear, per-head linear, low-rank adapters, tied output."""
+"""Learned affine maps of the last axis: linear, one per head, low-rank, tied, a bias alone."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from transformer_diagrams.dims import Dim
-from transformer_diagrams.ops.registry import Attr, Call, Op, OpFault, Shape, Weight, register
-from transformer_diagrams.ops.rules import last_axis, rows
+from transformer_diagrams.ops.registry import (
+    Array,
+    Attr,
+    Call,
+    Example,
+    Op,
+    Shape,
+    Weight,
+    register,
+)
+from transformer_diagrams.ops.rules import affine, rows, symbol_tex, with_symbol
 
-WEIGHT = Attr("weight", "str", "TeX of the weight matrix, for the label", "")
-BIAS = Attr("bias", "bool", "add a learned bias", False)
 OUT = Attr("out", "dim", "size of the last axis of y", required=True)
+BIAS = Attr("bias", "bool", "add a learned bias", False)
+WEIGHT = Attr("weight", "str", "name of the weight matrix, for the label, e.g. W_Q", "")
 
 
-def _named(word: str, c: Call) -> str:
-    weight = c.attr("weight", "")
-    return f"{word} ${weight}$" if weight else word
+def _mapped(c: Call) -> tuple[Shape, ...]:
+    c.last()
+    return (c.x.with_last(c["out"]),)
 
 
-def _linear_weights(c: Call) -> list[Weight]:
-    out: Dim = c["out"]
-    found = [Weight("W", Shape((last_axis(c), out)))]
-    if c.attr("bias", False):
-        found.append(Weight("b", Shape((out,))))
-    return found
+def _matrix_work(c: Call) -> Dim:
+    return 2 * rows(c.x) * c.last() * c["out"]
+
+
+def _plus(y: Array, weights: Mapping[str, Array]) -> list[Array]:
+    return [y + weights["b"] if "b" in weights else y]
 
 
 register(
@@ -31,110 +42,137 @@ register(
         family="linear",
         role="projection",
         attrs=(OUT, BIAS, WEIGHT),
-        shape=lambda c: ((last_axis(c), c.x.with_last(c["out"]))[1],),
-        weights=_linear_weights,
-        work=lambda c: 2 * rows(c.x) * last_axis(c) * c["out"],
-        text=lambda c: _named("Linear", c),
-        example={
-            "inputs": [[3, 4]],
-            "attrs": {"out": 5, "bias": True},
-            "outputs": [[3, 5]],
-            "params": 25,
-            "flops": 120,
-        },
+        shape=_mapped,
+        weights=lambda c: affine(c, c.last(), c["out"], bias=c["bias"]),
+        work=_matrix_work,
+        products=True,
+        text=lambda c: with_symbol("Linear", c["weight"]),
+        value=lambda c, x, w: _plus(x[0] @ w["W"], w),
+        examples=(
+            Example([["d_t", "d_m"]], [["d_t", "d_h"]], {"out": "d_h", "weight": "W_1"},
+                    params="d_m d_h", flops="2 d_t d_m d_h", label="Linear $W_1$"),
+            Example([[3, 4]], [[3, 5]], {"out": 5, "bias": True}, params=25, flops=120,
+                    label="Linear"),
+        ),
     )
 )
 
 
+# -- one map for each head ------------------------------------------------------------------------
+
+
+def _has_heads(c: Call) -> bool:
+    """Whether x comes with an axis of heads, [.., h, d, in], and not as [.., d, in]."""
+    return c.x.ndim >= 3
+
+
 def _head_linear_shape(c: Call) -> tuple[Shape, ...]:
+    c.need_axes(0, 2)
     heads, out = c["heads"], c["out"]
-    x = c.need_axes(0, 2)
-    if x.ndim >= 3 and not c.attr("split", False):
-        c.require_equal(
-            x.dims[-3],
-            heads,
-            f"axis {x.ndim - 2} of x {x}",
-            "heads",
-            "a per-head linear reads either [positions, width] or [heads, positions, width]",
-        )
-        return (x.with_last(out),)
-    return (Shape((*x.dims[:-2], heads, x.dims[-2], out), x.lead),)
+    if not _has_heads(c):
+        return (Shape((heads, c.x.dims[-2], out), c.x.lead),)
+    place = c.x.ndim - 3
+    c.require_equal(
+        c.x.dims[place], heads, c.axis_of(0, place), "heads",
+        "x is [positions, in] or [heads, positions, in]",
+    )
+    return (c.x.with_last(out),)
 
 
 def _head_linear_weights(c: Call) -> list[Weight]:
-    found = [Weight("W", Shape((c["heads"], last_axis(c), c["out"])))]
-    if c.attr("bias", False):
-        found.append(Weight("b", Shape((c["heads"], c["out"]))))
-    return found
+    return affine(c, c["heads"], c.last(), c["out"], bias=c["bias"])
+
+
+def _head_linear_work(c: Call) -> Dim:
+    (y,) = _head_linear_shape(c)
+    return 2 * y.numel() * c.last()
+
+
+def _head_linear_value(
+    c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]
+) -> list[Array]:
+    x = inputs[0] if _has_heads(c) else inputs[0][None]
+    y = x @ weights["W"]
+    return [y + weights["b"][:, None, :] if "b" in weights else y]
 
 
 register(
     Op(
         name="head_linear",
-        summary="One linear map per head: [d, in] or [h, d, in] -> [h, d, out].",
+        summary="One affine map for each head: [d, in] or [h, d, in] -> [h, d, out].",
         family="linear",
         role="projection",
-        attrs=(
-            Attr("heads", "dim", "number of heads", required=True),
-            OUT,
-            BIAS,
-            WEIGHT,
-        ),
+        attrs=(Attr("heads", "dim", "number of heads", required=True), OUT, BIAS, WEIGHT),
         shape=_head_linear_shape,
         weights=_head_linear_weights,
-        work=lambda c: 2 * c["heads"] * c.x.dims[-2] * last_axis(c) * c["out"],
-        text=lambda c: _named("Linear", c),
-        example={
-            "inputs": [[3, 4]],
-            "attrs": {"heads": 2, "out": 5},
-            "outputs": [[2, 3, 5]],
-            "params": 40,
-            "flops": 240,
-        },
+        work=_head_linear_work,
+        products=True,
+        text=lambda c: with_symbol("Linear", c["weight"]),
+        value=_head_linear_value,
+        examples=(
+            Example([["d_t", "d_m"]], [["n_h", "d_t", "d_K"]],
+                    {"heads": "n_h", "out": "d_K", "weight": "W_Q", "bias": True},
+                    params="n_h d_m d_K + n_h d_K", flops="2 n_h d_t d_m d_K",
+                    label="Linear $W_Q$"),
+            Example([[2, 3, 4]], [[2, 3, 5]], {"heads": 2, "out": 5}, params=40, flops=240),
+            Example([[3, 4]], [[2, 3, 5]], {"heads": 2, "out": 5}, params=40, flops=240),
+        ),
     )
 )
+
+
+# -- variations -----------------------------------------------------------------------------------
+
+
+def _lora_label(c: Call) -> str:
+    a, b = symbol_tex(c["a"]), symbol_tex(c["b"])
+    return f"LoRA ${a} {b}$"
+
+
+def _lora_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
+    alpha = c["alpha"]
+    scale = 1.0 if alpha is None else alpha / c.number("rank")
+    return [inputs[0] @ weights["A"] @ weights["B"] * scale]
 
 
 register(
     Op(
         name="lora",
-        summary="Low-rank adapter: y = (alpha/r) (x A) B, added to a frozen linear beside it.",
+        summary="Low-rank adapter beside a frozen linear: y = (alpha/r) (x A) B, B starts at 0 "
+        "(arXiv:2106.09685).",
         family="linear",
         role="projection",
         attrs=(
             OUT,
             Attr("rank", "dim", "the inner width r", required=True),
-            Attr("a", "str", "TeX of the first factor", "A"),
-            Attr("b", "str", "TeX of the second factor", "B"),
+            Attr("alpha", "float", "scales the product by alpha/r (default: not at all)"),
+            Attr("a", "str", "name of the first factor, for the label", "A"),
+            Attr("b", "str", "name of the second factor, for the label", "B"),
         ),
-        shape=lambda c: ((last_axis(c), c.x.with_last(c["out"]))[1],),
+        shape=_mapped,
         weights=lambda c: [
-            Weight("A", Shape((last_axis(c), c["rank"]))),
+            Weight("A", Shape((c.last(), c["rank"]))),
             Weight("B", Shape((c["rank"], c["out"]))),
         ],
-        work=lambda c: 2 * rows(c.x) * c["rank"] * (last_axis(c) + c["out"]),
-        text=lambda c: f"LoRA ${c.attr('a', 'A')} {c.attr('b', 'B')}$",
-        example={
-            "inputs": [[3, 4]],
-            "attrs": {"out": 6, "rank": 2},
-            "outputs": [[3, 6]],
-            "params": 20,
-            "flops": 120,
-        },
+        work=lambda c: 2 * rows(c.x) * c["rank"] * (c.last() + c["out"]),
+        products=True,
+        text=_lora_label,
+        value=_lora_value,
+        examples=(
+            Example([["d_t", "d_m"]], [["d_t", "n_h d_K"]],
+                    {"out": "n_h d_K", "rank": "r", "a": "A_Q", "b": "B_Q"},
+                    params="r (d_m + n_h d_K)", flops="2 d_t r (d_m + n_h d_K)",
+                    label="LoRA $A_Q B_Q$"),
+            Example([[3, 4]], [[3, 6]], {"out": 6, "rank": 2}, params=20, flops=120),
+        ),
     )
 )
-
-
-def _tied_shape(c: Call) -> tuple[Shape, ...]:
-    if c.attr("out") is None:
-        raise OpFault("'tied_linear' needs `out`", "out: the number of rows of the table, e.g. V")
-    return (c.x.with_last(c["out"]),)
 
 
 register(
     Op(
         name="tied_linear",
-        summary="Multiply by the transpose of an embedding table: no weights of its own.",
+        summary="Multiply by the transpose of an embedding table, x E^T: no matrix of its own.",
         family="linear",
         role="projection",
         attrs=(
@@ -143,16 +181,36 @@ register(
             Attr("bias", "bool", "add a learned bias of its own", False),
             WEIGHT,
         ),
-        shape=_tied_shape,
-        weights=lambda c: [Weight("b", Shape((c["out"],)))] if c.attr("bias", False) else [],
-        work=lambda c: 2 * rows(c.x) * last_axis(c) * c["out"],
-        text=lambda c: _named("Linear", c) if c.attr("weight") else "Linear (tied)",
-        example={
-            "inputs": [[3, 4]],
-            "attrs": {"out": 9},
-            "outputs": [[3, 9]],
-            "params": 0,
-            "flops": 216,
-        },
+        shape=_mapped,
+        weights=lambda c: [Weight("b", Shape((c["out"],)))] if c["bias"] else [],
+        work=_matrix_work,
+        products=True,
+        text=lambda c: with_symbol("Linear", c["weight"]) if c["weight"] else "Linear (tied)",
+        examples=(
+            Example([["d_t", "d_m"]], [["d_t", "V"]], {"out": "V", "table": "embed"},
+                    params=0, flops="2 d_t d_m V", label="Linear (tied)"),
+            Example([[3, 4]], [[3, 9]], {"out": 9, "bias": True}, params=9, flops=216),
+        ),
+    )
+)
+
+
+register(
+    Op(
+        name="bias",
+        summary="Add a learned vector to every position: y = x + b.",
+        family="linear",
+        role="parameter",
+        attrs=(WEIGHT,),
+        shape=lambda c: (c.last(), (c.x,))[1],
+        weights=lambda c: [Weight("b", Shape((c.last(),)))],
+        work=lambda c: c.x.numel(),
+        text=lambda c: with_symbol("add", c["weight"] or "b"),
+        value=lambda c, x, w: [x[0] + w["b"]],
+        examples=(
+            Example([["d_t", "d_m"]], [["d_t", "d_m"]], {"weight": "b_O"}, params="d_m",
+                    flops="d_t d_m", label="add $b_O$"),
+            Example([[3, 4]], [[3, 4]], params=4, flops=12),
+        ),
     )
 )

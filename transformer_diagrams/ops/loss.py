@@ -1,78 +1,72 @@
-"""Ends of training and of decoding: losses, argmax, sampling."""
+"""Ends of training: losses."""
 
 from __future__ import annotations
 
-from transformer_diagrams.ops.registry import Attr, Call, Op, Shape, register
-from transformer_diagrams.ops.rules import broadcast
+from collections.abc import Mapping, Sequence
+
+from transformer_diagrams.ops.registry import Array, Call, Example, Op, Shape, register
+from transformer_diagrams.ops.rules import per_element, same_shape, unify
 
 
-def _loss_shape(c: Call) -> tuple[Shape, ...]:
-    logits, target = c.inputs
-    for k, (p, q) in enumerate(zip(logits.dims[:-1], target.dims, strict=False)):
-        c.require_equal(
-            p, q, f"axis {k + 1} of logits {logits}", f"axis {k + 1} of target {target}"
-        )
+def _cross_entropy_shape(c: Call) -> tuple[Shape, ...]:
+    unify(c, "...T V", "...T", why="each row of logits has one target")
     return (Shape(()),)
+
+
+def _cross_entropy_value(
+    c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]
+) -> list[Array]:
+    import numpy as np
+
+    logits, target = inputs
+    top = logits.max(axis=-1, keepdims=True)
+    log_sum = np.log(np.exp(logits - top).sum(axis=-1)) + top[..., 0]
+    return [(log_sum - np.take_along_axis(logits, target[..., None], axis=-1)[..., 0]).mean()]
 
 
 register(
     Op(
         name="cross_entropy",
-        summary="Minus the log probability of the target, averaged.",
+        summary="Minus the log of the target's softmax probability, averaged over positions.",
         family="loss",
         role="loss",
         inputs=("logits", "target"),
-        shape=_loss_shape,
-        work=lambda c: 5 * c.x.numel(),
+        shape=_cross_entropy_shape,
+        work=per_element(5),
         text="Cross-entropy",
-        example={"inputs": [[3, 4], [3]], "attrs": {}, "outputs": [[]], "params": 0, "flops": 60},
+        value=_cross_entropy_value,
+        examples=(
+            Example([["d_t", "V"], ["d_t"]], [[]], flops="5 d_t V", label="Cross-entropy"),
+            Example([[2, 3, 4], [2, 3]], [[]], flops=120),
+        ),
     )
 )
+
+
+def _kl_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
+    import numpy as np
+
+    p, q = inputs
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = np.where(p > 0, p * np.log(p / q), 0.0)
+    return [terms.sum(axis=-1).mean()]
+
 
 register(
     Op(
         name="kl",
-        summary="Kullback-Leibler divergence of two distributions.",
+        summary="Kullback-Leibler divergence of q from p along the last axis, averaged.",
         family="loss",
         role="loss",
         inputs=("p", "q"),
-        shape=lambda c: (broadcast(c, 0, 1), (Shape(()),))[1],
-        work=lambda c: 5 * c.x.numel(),
+        shape=lambda c: (same_shape(c, "they are distributions over the same"), (Shape(()),))[1],
+        work=per_element(5),
         text="KL divergence",
-        example={
-            "inputs": [[3, 4], [3, 4]],
-            "attrs": {},
-            "outputs": [[]],
-            "params": 0,
-            "flops": 60,
-        },
-    )
-)
-
-for _name, _words in (
-    ("argmax", "Index of the largest entry of the last axis."),
-    ("sample", "An index drawn from the distribution along the last axis."),
-):
-    register(
-        Op(
-            name=_name,
-            summary=_words,
-            family="loss",
-            shape=lambda c: (Shape(c.need_axes(0, 1).dims[:-1], c.x.lead),),
-            work=lambda c: c.x.numel(),
-            text=_name,
-            example={"inputs": [[3, 4]], "attrs": {}, "outputs": [[3]], "params": 0, "flops": 12},
-        )
-    )
-
-register(
-    Op(
-        name="id_map",
-        summary="Integers to integers by a fixed table (draft to target vocabulary).",
-        family="loss",
-        role="data",
-        attrs=(Attr("size", "dim", "entries of the table"),),
-        text="id map",
-        example={"inputs": [[3]], "attrs": {}, "outputs": [[3]], "params": 0, "flops": 0},
+        value=_kl_value,
+        examples=(
+            Example([["d_t", "d_s"], ["d_t", "d_s"]], [[]], flops="5 d_t d_s",
+                    label="KL divergence"),
+            Example([[3, 4], [3, 4]], [[]], flops=60),
+        ),
     )
 )

@@ -1,101 +1,192 @@
-"""Masks: who may see whom."""
+"""Who may see whom: masks as tensors, and masks added to scores."""
 
 from __future__ import annotations
 
-from transformer_diagrams.ops.registry import Attr, Call, Op, Shape, register
-from transformer_diagrams.ops.rules import broadcast
+from collections.abc import Mapping, Sequence
+
+from transformer_diagrams.ops.registry import (
+    Array,
+    Attr,
+    Call,
+    Example,
+    Op,
+    OpFault,
+    Shape,
+    register,
+)
 
 TARGET = Attr("target", "dim", "target positions", required=True)
 SOURCE = Attr("source", "dim", "source positions", required=True)
 
-for _name, _words, _label, _extra in (
-    (
-        "causal_mask",
-        "0 where the source is not later than the target, else -inf.",
-        "Causal mask",
-        (),
-    ),
-    (
-        "window_mask",
-        "0 for the last `window` sources up to the target, else -inf.",
-        "Window mask",
-        (Attr("window", "dim", "how far back a position sees", required=True),),
-    ),
-):
-    register(
-        Op(
-            name=_name,
-            summary=_words,
-            family="mask",
-            role="mask",
-            inputs=(),
-            attrs=(TARGET, SOURCE, *_extra),
-            shape=lambda c: (Shape((c["target"], c["source"])),),
-            text=_label,
-            example={
-                "inputs": [],
-                "attrs": {"target": 3, "source": 5, **({"window": 2} if _extra else {})},
-                "outputs": [[3, 5]],
-                "params": 0,
-                "flops": 0,
-            },
-        )
+
+def allowed(target: int, source: int, window: int | None = None) -> Array:
+    """[target, source] truth values: source j is not later than target i, which are the last ones.
+
+    With a ``window``, only the last that many positions are seen.
+    """
+    import numpy as np
+
+    i = np.arange(source - target, source)[:, None]
+    j = np.arange(source)[None, :]
+    seen = j <= i
+    return seen if window is None else seen & (j > i - window)
+
+
+def _as_mask(seen: Array) -> Array:
+    import numpy as np
+
+    return np.where(seen, 0.0, -np.inf)
+
+
+def _source_shape(c: Call) -> tuple[Shape, ...]:
+    c.require_at_most(
+        c["target"], c["source"], "targets are the last of the sources, but there are more of them"
     )
-
-
-def _mask_add_shape(c: Call) -> tuple[Shape, ...]:
-    if len(c.inputs) > 1:
-        broadcast(c, 0, 1, quiet=True)
-    return (c.need_axes(0, 2),)
+    return (Shape((c["target"], c["source"])),)
 
 
 register(
     Op(
-        name="mask_add",
-        summary="Add a mask to the scores; it is the same for every head. Without a second input "
-        "the mask is the one that the label names.",
+        name="causal_mask",
+        summary="0 where the source is not later than the target, else minus infinity.",
         family="mask",
         role="mask",
-        inputs=("scores", "mask"),
-        optional=1,
-        attrs=(
-            Attr(
-                "kind",
-                "enum",
-                "which mask, when it is not an input",
-                "causal",
-                choices=("causal", "window", "padding"),
-            ),
+        inputs=(),
+        attrs=(TARGET, SOURCE),
+        shape=_source_shape,
+        text="causal mask",
+        value=lambda c, x, w: [_as_mask(allowed(c.number("target"), c.number("source")))],
+        examples=(
+            Example([], [["d_t", "d_s"]], {"target": "d_t", "source": "d_s"}, label="causal mask"),
+            Example([], [[3, 5]], {"target": 3, "source": 5}),
         ),
-        shape=_mask_add_shape,
-        work=lambda c: c.x.numel(),
-        text=lambda c: "add mask" if len(c.inputs) > 1 else f"{c.attr('kind', 'causal')} mask",
-        example={
-            "inputs": [[2, 3, 5], [3, 5]],
-            "attrs": {},
-            "outputs": [[2, 3, 5]],
-            "params": 0,
-            "flops": 30,
-        },
     )
 )
 
 register(
     Op(
+        name="window_mask",
+        summary="0 for the last `window` sources up to the target, else minus infinity.",
+        family="mask",
+        role="mask",
+        inputs=(),
+        attrs=(
+            TARGET,
+            SOURCE,
+            Attr("window", "dim", "how many positions back it sees, with itself", required=True),
+        ),
+        shape=_source_shape,
+        text="sliding-window mask",
+        value=lambda c, x, w: [
+            _as_mask(allowed(c.number("target"), c.number("source"), c.number("window")))
+        ],
+        examples=(
+            Example([], [["d_t", "d_s"]], {"target": "d_t", "source": "d_s", "window": "w"},
+                    label="sliding-window mask"),
+            Example([], [[3, 5]], {"target": 3, "source": 5, "window": 2}),
+        ),
+    )
+)
+
+# -- added to scores ------------------------------------------------------------------------------
+
+_KINDS = {"causal": "causal mask", "window": "sliding-window mask", "padding": "padding mask"}
+
+
+def _mask_add_shape(c: Call) -> tuple[Shape, ...]:
+    scores = c.need_axes(0, 2)
+    if len(c.inputs) == 1:
+        if c["kind"] == "window" and c["window"] is None:
+            raise OpFault("a sliding-window mask needs its `window`", "window: how far it sees")
+        return (scores,)
+    mask = c.need_axes(1, 2)
+    if mask.ndim > scores.ndim and scores.lead is None:
+        raise OpFault(
+            f"the mask has more axes than the scores ({c.shown()})",
+            "a mask is [d_t, d_s], or [n_h, d_t, d_s]",
+        )
+    for back in range(1, min(mask.ndim, scores.ndim) + 1):
+        size = mask.dims[-back]
+        if size.as_int() == 1 and back > 2:  # one mask for all heads
+            continue
+        c.require_equal(
+            scores.dims[-back], size,
+            c.axis_of(0, scores.ndim - back), c.axis_of(1, mask.ndim - back),
+            "a mask has the positions of the scores",
+        )
+    return (scores,)
+
+
+def _mask_add_label(c: Call) -> str:
+    return "mask" if len(c.inputs) > 1 else _KINDS[c["kind"]]
+
+
+def _mask_add_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
+    if len(inputs) > 1:
+        return [inputs[0] + inputs[1]]
+    if c["kind"] == "padding":
+        raise OpFault("which positions are padding is not known", "give the mask as an input")
+    window = c.number("window") if c["kind"] == "window" else None
+    return [inputs[0] + _as_mask(allowed(*inputs[0].shape[-2:], window))]
+
+
+register(
+    Op(
+        name="mask_add",
+        summary="Add a mask to scores, the same for every head: the second input, or the one that "
+        "`kind` names.",
+        family="mask",
+        role="mask",
+        inputs=("scores", "mask"),
+        optional=1,
+        attrs=(
+            Attr("kind", "enum", "which mask, when it is not an input", "causal",
+                 choices=tuple(_KINDS)),
+            Attr("window", "dim", "how many positions back a window sees, with itself"),
+        ),
+        shape=_mask_add_shape,
+        work=lambda c: c.x.numel(),
+        text=_mask_add_label,
+        value=_mask_add_value,
+        examples=(
+            Example([["n_h", "d_t", "d_s"]], [["n_h", "d_t", "d_s"]], flops="n_h d_t d_s",
+                    label="causal mask"),
+            Example([[2, 3, 5], [3, 5]], [[2, 3, 5]], flops=30, label="mask"),
+            Example([[3, 5]], [[3, 5]], {"kind": "window", "window": 2}, flops=15,
+                    label="sliding-window mask"),
+        ),
+    )
+)
+
+
+def _scatter_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
+    import numpy as np
+
+    mask = np.full((*inputs[0].shape[:-1], c.number("size")), -np.inf)
+    np.put_along_axis(mask, inputs[0], 0.0, axis=-1)
+    return [mask]
+
+
+def _scatter_shape(c: Call) -> tuple[Shape, ...]:
+    c.last()
+    return (c.x.with_last(c["size"]),)
+
+
+register(
+    Op(
         name="scatter_mask",
-        summary="From the indices that are kept, a mask: 0 there, -inf elsewhere.",
+        summary="A mask from the indices that may be seen: 0 there, minus infinity elsewhere; "
+        "[t, k] -> [t, size].",
         family="mask",
         role="mask",
         inputs=("index",),
         attrs=(Attr("size", "dim", "source positions", required=True),),
-        shape=lambda c: (c.x.with_last(c["size"]),),
+        shape=_scatter_shape,
         text="mask from index",
-        example={
-            "inputs": [[3, 2]],
-            "attrs": {"size": 5},
-            "outputs": [[3, 5]],
-            "params": 0,
-            "flops": 0,
-        },
+        value=_scatter_value,
+        examples=(
+            Example([["d_t", "k"]], [["d_t", "d_s"]], {"size": "d_s"}, label="mask from index"),
+            Example([[3, 2]], [[3, 5]], {"size": 5}),
+        ),
     )
 )

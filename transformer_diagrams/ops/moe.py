@@ -1,150 +1,197 @@
-"""Mixtures of experts: router, bank of experts, weighted sum."""
+"""Mixtures of experts: scores of experts, a bank of them, their weighted sum."""
 
 from __future__ import annotations
 
-from transformer_diagrams.dims import Dim, minimum
-from transformer_diagrams.ops.registry import Attr, Call, Op, Shape, Weight, register
-from transformer_diagrams.ops.rules import last_axis, rows
+from collections.abc import Mapping, Sequence
 
-COUNT = Attr("experts", "dim", "number of experts N", required=True)
-TOP = Attr("top_k", "dim", "experts that a token meets", required=True)
+from transformer_diagrams.dims import Dim, minimum
+from transformer_diagrams.ops.registry import (
+    Array,
+    Attr,
+    Call,
+    Example,
+    Op,
+    Shape,
+    Weight,
+    register,
+)
+from transformer_diagrams.ops.rules import affine, rows, unify
+
+EXPERTS = Attr("experts", "dim", "number of experts N", required=True)
+TOP = Attr("top_k", "dim", "experts that a token meets, K", required=True)
+
+
+def _chosen(c: Call) -> Dim:
+    """K; all N where there are no more."""
+    c.require_at_most(c["top_k"], c["experts"], "a token cannot meet more experts than there are")
+    return minimum(c["top_k"], c["experts"])
+
+
+# -- router ---------------------------------------------------------------------------------------
 
 
 def _router_shape(c: Call) -> tuple[Shape, ...]:
-    chosen = minimum(c["top_k"], c["experts"])
-    out = c.x.with_last(chosen)
+    c.last()
+    out = c.x.with_last(_chosen(c))
     return (out, out)
 
 
-def _router_weights(c: Call) -> list[Weight]:
-    found = [Weight("W_r", Shape((last_axis(c), c["experts"])))]
-    if c.attr("bias", False):
-        found.append(Weight("b_r", Shape((c["experts"],))))
-    return found
+def _router_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
+    import numpy as np
+
+    scores = inputs[0] @ weights["W_r"] + weights.get("b", 0)
+    index = np.argsort(-scores, axis=-1, kind="stable")[..., : c.number("top_k")]
+    kept = np.take_along_axis(scores, index, axis=-1)
+    if c["score"] == "sigmoid":
+        gates = 1 / (1 + np.exp(-kept))
+    else:
+        gates = np.exp(kept - kept.max(axis=-1, keepdims=True))
+    return [gates / gates.sum(axis=-1, keepdims=True), index]
 
 
 register(
     Op(
         name="router",
-        summary="Scores of N experts for each token, the top k of them and their gates: gates and "
-        "indices [d, k]. A bias used for the selection only is a buffer, not a weight.",
+        summary="Scores of N experts for each token; the top K of them as indices, and their gates, "
+        "which sum to 1. A bias that serves the selection only is a buffer, not a parameter.",
         family="moe",
         role="topk",
         param_role="router",
         outputs=("gates", "index"),
         attrs=(
-            COUNT,
+            EXPERTS,
             TOP,
-            Attr(
-                "score",
-                "enum",
-                "how scores become gates",
-                "softmax",
-                choices=("softmax", "sigmoid"),
-            ),
+            Attr("score", "enum", "how the scores of the chosen become gates", "softmax",
+                 choices=("softmax", "sigmoid")),
             Attr("bias", "bool", "a learned bias on the scores", False),
         ),
         shape=_router_shape,
-        weights=_router_weights,
-        work=lambda c: 2 * rows(c.x) * last_axis(c) * c["experts"],
-        text=lambda c: f"Router, top-${c['top_k'].tex()}$",
-        example={
-            "inputs": [[3, 4]],
-            "attrs": {"experts": 8, "top_k": 2},
-            "outputs": [[3, 2], [3, 2]],
-            "params": 32,
-            "flops": 192,
-        },
+        weights=lambda c: affine(c, c.last(), c["experts"], bias=c["bias"], name="W_r"),
+        work=lambda c: 2 * rows(c.x) * c.last() * c["experts"],
+        products=True,
+        text=lambda c: f"Router, top-${c['top_k'].tex(c.tex)}$",
+        value=_router_value,
+        examples=(
+            Example([["d_t", "d_m"]], [["d_t", "min(K, N)"], ["d_t", "min(K, N)"]],
+                    {"experts": "N", "top_k": "K"}, params="d_m N", flops="2 d_t d_m N",
+                    label="Router, top-$K$"),
+            Example([[3, 4]], [[3, 2], [3, 2]], {"experts": 8, "top_k": 2, "bias": True},
+                    params=40, flops=192),
+        ),
     )
 )
 
+# -- experts --------------------------------------------------------------------------------------
+
 
 def _expert_weights(c: Call) -> list[Weight]:
-    n, d, h = c["experts"], last_axis(c), c["hidden"]
-    share: tuple[Dim, Dim] = (c["top_k"], n)
-    gated = c.attr("gated", True)
-    found = [
-        Weight("W_in", Shape((n, d, 2 * h if gated else h)), share),
-        Weight("W_out", Shape((n, h, d)), share),
-    ]
-    if c.attr("bias", False):
-        found += [
-            Weight("b_in", Shape((n, 2 * h if gated else h)), share),
-            Weight("b_out", Shape((n, d)), share),
-        ]
+    """Up to six tensors of the whole bank; a token meets K of N slices of each."""
+    n, m, hidden = c["experts"], c.last(), c["hidden"]
+    share = (_chosen(c), n)
+    ways_in = ("gate", "up") if c["gated"] else ("in",)
+    way_out = "down" if c["gated"] else "out"
+    found = [Weight(f"W_{way}", Shape((n, m, hidden)), share) for way in ways_in]
+    found.append(Weight(f"W_{way_out}", Shape((n, hidden, m)), share))
+    if c["bias"]:
+        found += [Weight(f"b_{way}", Shape((n, hidden)), share) for way in ways_in]
+        found.append(Weight(f"b_{way_out}", Shape((n, m)), share))
     return found
 
 
 def _expert_shape(c: Call) -> tuple[Shape, ...]:
-    if len(c.inputs) < 2:
-        return (Shape((*c.x.dims[:-1], c["top_k"], last_axis(c)), c.x.lead),)
-    chosen = c.inputs[1].dims[-1]
-    return (Shape((*c.x.dims[:-1], chosen, last_axis(c)), c.x.lead),)
+    m, chosen = c.last(), _chosen(c)
+    if len(c.inputs) > 1:
+        bound = unify(c, "...T m", "...T k", why="each token has its row of indices")
+        c.require_equal(bound["k"], chosen, bound.places["k"], "top_k")
+    return (Shape((*c.x.dims[:-1], chosen, m), c.x.lead),)
 
 
 def _expert_work(c: Call) -> Dim:
-    factor = 3 if c.attr("gated", True) else 2
-    return 2 * factor * rows(c.x) * c["top_k"] * last_axis(c) * c["hidden"]
+    """The matrices, and the activation: 1 FLOP a hidden unit, 2 with a gate."""
+    matrices, act = (3, 2) if c["gated"] else (2, 1)
+    met = rows(c.x) * _chosen(c) * c["hidden"]
+    return 2 * matrices * met * c.last() + act * met
+
+
+def _expert_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
+    import numpy as np
+
+    from transformer_diagrams.ops.elementwise import activate
+
+    x, n = inputs[0], c.number("experts")
+    index = inputs[1] if len(inputs) > 1 else np.broadcast_to(np.arange(n), (*x.shape[:-1], n))
+
+    def through(way: str, y: Array) -> Array:
+        made = (y[..., None, :] @ weights[f"W_{way}"][index])[..., 0, :]
+        return made + (weights[f"b_{way}"][index] if c["bias"] else 0)
+
+    copies = np.broadcast_to(x[..., None, :], (*index.shape, x.shape[-1]))
+    if not c["gated"]:
+        return [through("out", activate(c["act"], through("in", copies)))]
+    return [through("down", activate(c["act"], through("gate", copies)) * through("up", copies))]
 
 
 register(
     Op(
         name="experts",
-        summary="A bank of N feed-forward experts of hidden width `hidden`; each token is sent to "
-        "top_k of them: [d, m] -> [d, k, m].",
+        summary="A bank of N feed-forward experts; each token meets K of them, by index: "
+        "[d, m] -> [d, K, m].",
         family="moe",
         role="ffn",
         param_role="routed_experts",
         inputs=("x", "index"),
         optional=1,
         attrs=(
-            COUNT,
+            EXPERTS,
             Attr("hidden", "dim", "hidden width d_e of one expert", required=True),
             TOP,
-            Attr("gated", "bool", "gated experts of three matrices, else two", True),
+            Attr("gated", "bool", "experts of three matrices with a gate, else of two", True),
+            Attr("act", "enum", "activation", "silu", choices=("silu", "gelu", "relu")),
             Attr("bias", "bool", "biases on all matrices", False),
         ),
         shape=_expert_shape,
         weights=_expert_weights,
         work=_expert_work,
+        products=True,
         text="Experts",
-        example={
-            "inputs": [[3, 4], [3, 2]],
-            "attrs": {"experts": 8, "hidden": 5, "top_k": 2},
-            "outputs": [[3, 2, 4]],
-            "params": 480,
-            "flops": 720,
-        },
+        value=_expert_value,
+        examples=(
+            Example([["d_t", "d_m"]], [["d_t", "min(K, N)", "d_m"]],
+                    {"experts": "N", "hidden": "d_e", "top_k": "K"}, params="3 N d_m d_e",
+                    flops="6 d_t min(K, N) d_m d_e + 2 d_t min(K, N) d_e", label="Experts"),
+            Example([[3, 4], [3, 2]], [[3, 2, 4]], {"experts": 8, "hidden": 5, "top_k": 2},
+                    params=480, flops=780),
+            Example([[3, 4], [3, 2]], [[3, 2, 4]],
+                    {"experts": 8, "hidden": 5, "top_k": 2, "gated": False, "bias": True},
+                    params=392, flops=510),
+        ),
     )
 )
 
+# -- weighted sum ---------------------------------------------------------------------------------
+
 
 def _combine_shape(c: Call) -> tuple[Shape, ...]:
-    x, gates = c.need_axes(0, 2), c.inputs[1]
-    c.require_equal(
-        x.dims[-2],
-        gates.dims[-1],
-        f"axis {x.ndim - 1} of x {x}",
-        f"axis {gates.ndim} of gates {gates}",
-    )
-    return (Shape((*x.dims[:-2], x.dims[-1]), x.lead),)
+    bound = unify(c, "...T k m", "...T k", why="each output of an expert has one gate")
+    return (bound.shape("...T m"),)
 
 
 register(
     Op(
         name="combine",
-        summary="Sum of the chosen experts' outputs, each times its gate: [d, k, m] -> [d, m].",
+        summary="Sum of the chosen experts' outputs, each times its gate: [d, K, m], [d, K] -> "
+        "[d, m].",
         family="moe",
         inputs=("x", "gates"),
         shape=_combine_shape,
         work=lambda c: 2 * c.x.numel(),
+        products=True,
         text="weighted sum",
-        example={
-            "inputs": [[3, 2, 4], [3, 2]],
-            "attrs": {},
-            "outputs": [[3, 4]],
-            "params": 0,
-            "flops": 48,
-        },
+        value=lambda c, x, w: [(x[0] * x[1][..., None]).sum(axis=-2)],
+        examples=(
+            Example([["d_t", "K", "d_m"], ["d_t", "K"]], [["d_t", "d_m"]], flops="2 d_t K d_m",
+                    label="weighted sum"),
+            Example([[3, 2, 4], [3, 2]], [[3, 4]], flops=48),
+        ),
     )
 )

@@ -1,54 +1,111 @@
-"""Normalisation: LayerNorm, RMSNorm, L2."""
+"""Normalisation of vectors: LayerNorm, RMSNorm, L2."""
 
 from __future__ import annotations
 
-from transformer_diagrams.ops.registry import Attr, Call, Op, Shape, Weight, register
-from transformer_diagrams.ops.rules import last_axis
+from collections.abc import Mapping, Sequence
+
+from transformer_diagrams.ops.registry import (
+    Array,
+    Attr,
+    Call,
+    Example,
+    Op,
+    Shape,
+    Weight,
+    register,
+)
+from transformer_diagrams.ops.rules import per_element
+from transformer_diagrams.ops.shape import axis_attr
+
+EPS = Attr("eps", "float", "added under the root", 1e-5)
+
+
+def _last_axis_known(c: Call) -> tuple[Shape, ...]:
+    c.last()
+    return (c.x,)
 
 
 def _layernorm_weights(c: Call) -> list[Weight]:
-    size = Shape((last_axis(c),))
-    found = [Weight("gain", size)] if c.attr("affine", True) else []
-    if found and c.attr("bias", True):
-        found.append(Weight("bias", size))
-    return found
+    if not c["affine"]:
+        return []
+    size = Shape((c.last(),))
+    return [Weight("gain", size), *([Weight("bias", size)] if c["bias"] else [])]
+
+
+def _layernorm_value(
+    c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]
+) -> list[Array]:
+    import numpy as np
+
+    x = inputs[0] - inputs[0].mean(axis=-1, keepdims=True)
+    y = x / np.sqrt((x * x).mean(axis=-1, keepdims=True) + c["eps"])
+    return [y * weights.get("gain", 1) + weights.get("bias", 0)]
 
 
 register(
     Op(
         name="layernorm",
-        summary="Centre and scale the last axis, then a learned gain and bias (arXiv:1607.06450).",
+        summary="Centre and scale the last axis to mean 0 and variance 1, then a learned gain and "
+        "bias (arXiv:1607.06450).",
         family="norm",
         role="norm",
         param_role="norm",
         attrs=(
             Attr("affine", "bool", "has a learned gain", True),
             Attr("bias", "bool", "has a learned bias beside the gain", True),
+            EPS,
         ),
-        shape=lambda c: (last_axis(c), (c.x,))[1],
+        shape=_last_axis_known,
         weights=_layernorm_weights,
-        work=lambda c: 8 * c.x.numel(),
+        work=per_element(8),
         text="LayerNorm",
-        example={"inputs": [[3, 4]], "attrs": {}, "outputs": [[3, 4]], "params": 8, "flops": 96},
+        value=_layernorm_value,
+        examples=(
+            Example([["d_t", "d_m"]], [["d_t", "d_m"]], params="2 d_m", flops="8 d_t d_m",
+                    label="LayerNorm"),
+            Example([[3, 4]], [[3, 4]], {"bias": False}, params=4, flops=96),
+            Example([[3, 4]], [[3, 4]], {"affine": False}, params=0, flops=96),
+        ),
     )
 )
+
+
+def _rmsnorm_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
+    import numpy as np
+
+    x = inputs[0]
+    y = x / np.sqrt((x * x).mean(axis=-1, keepdims=True) + c["eps"])
+    return [y * weights.get("gain", 1)]
+
 
 register(
     Op(
         name="rmsnorm",
-        summary="Scale the last axis to unit root mean square, then a learned gain "
+        summary="Scale the last axis to a root mean square of 1, then a learned gain "
         "(arXiv:1910.07467).",
         family="norm",
         role="norm",
         param_role="norm",
-        attrs=(Attr("gain", "bool", "has a learned gain", True),),
-        shape=lambda c: (last_axis(c), (c.x,))[1],
-        weights=lambda c: [Weight("gain", Shape((last_axis(c),)))] if c.attr("gain", True) else [],
-        work=lambda c: 4 * c.x.numel(),
+        attrs=(Attr("gain", "bool", "has a learned gain", True), EPS),
+        shape=_last_axis_known,
+        weights=lambda c: [Weight("gain", Shape((c.last(),)))] if c["gain"] else [],
+        work=per_element(4),
         text="RMSNorm",
-        example={"inputs": [[3, 4]], "attrs": {}, "outputs": [[3, 4]], "params": 4, "flops": 48},
+        value=_rmsnorm_value,
+        examples=(
+            Example([["d_t", "d_m"]], [["d_t", "d_m"]], params="d_m", flops="4 d_t d_m",
+                    label="RMSNorm"),
+            Example([[2, 3, 4]], [[2, 3, 4]], {"gain": False}, params=0, flops=96),
+        ),
     )
 )
+
+
+def _l2norm_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
+    import numpy as np
+
+    return [inputs[0] / np.linalg.norm(inputs[0], axis=c["axis"], keepdims=True)]
+
 
 register(
     Op(
@@ -56,10 +113,15 @@ register(
         summary="Divide each vector along an axis by its length.",
         family="norm",
         role="norm",
-        attrs=(Attr("axis", "int", "the axis", -1),),
-        shape=lambda c: (c.axis(0, c.attr("axis", -1)), (c.x,))[1],
-        work=lambda c: 3 * c.x.numel(),
+        attrs=(axis_attr("the axis of the vectors"),),
+        shape=lambda c: (c.check_axis(0, c["axis"]), (c.x,))[1],
+        work=per_element(3),
         text="L2 norm",
-        example={"inputs": [[3, 4]], "attrs": {}, "outputs": [[3, 4]], "params": 0, "flops": 36},
+        value=_l2norm_value,
+        examples=(
+            Example([["n_h", "d_t", "d_K"]], [["n_h", "d_t", "d_K"]], flops="3 n_h d_t d_K",
+                    label="L2 norm"),
+            Example([[3, 4]], [[3, 4]], {"axis": 0}, flops=36),
+        ),
     )
 )

@@ -1,14 +1,30 @@
-"""A box that the toolkit does not look into."""
+"""A box that nobody looks into."""
 
 from __future__ import annotations
 
-from transformer_diagrams.dims import Dim
-from transformer_diagrams.ops.registry import ZERO, Attr, Call, Op, Shape, Weight, register
+from transformer_diagrams.ops.registry import (
+    ZERO,
+    Attr,
+    Call,
+    Example,
+    Op,
+    OpFault,
+    Shape,
+    Weight,
+    register,
+)
+
+
+def _box_shape(c: Call) -> tuple[Shape, ...]:
+    if c["out"] is not None:
+        return (Shape(c["out"]),)
+    if not c.inputs:
+        raise OpFault("a box without an input must say what it gives", "out: [d_t, d_m]")
+    return (c.x,)
 
 
 def _box_weights(c: Call) -> list[Weight]:
-    count: Dim = c.attr("params", ZERO)
-    return [Weight("weights", Shape((count,)))] if count != ZERO else []
+    return [] if c["params"] == ZERO else [Weight("weights", Shape((c["params"],)))]
 
 
 register(
@@ -17,21 +33,21 @@ register(
         summary="Any block by its name alone: gives what its first input is, or `out`.",
         family="opaque",
         variadic=True,
+        optional=1,
         attrs=(
             Attr("out", "dims", "sizes of its output (default: as its first input)"),
-            Attr("params", "dim", "how many learned weights it has", "0"),
-            Attr("flops", "dim", "FLOPs of one forward pass", "0"),
+            Attr("params", "dim", "how many learned numbers it has", 0),
+            Attr("flops", "dim", "FLOPs of one forward pass", 0),
         ),
-        shape=lambda c: (Shape(tuple(c["out"])) if c.attr("out") is not None else c.x,),
+        shape=_box_shape,
         weights=_box_weights,
-        work=lambda c: c.attr("flops", ZERO),
+        work=lambda c: c["flops"],
         text="block",
-        example={
-            "inputs": [[3, 4]],
-            "attrs": {"params": 7},
-            "outputs": [[3, 4]],
-            "params": 7,
-            "flops": 0,
-        },
+        examples=(
+            Example([["d_t", "d_m"]], [["d_t", "d_m"]], {"params": "12 d_m^2"}, params="12 d_m^2",
+                    label="block"),
+            Example([[3, 4], [7]], [[5]], {"out": [5], "params": 7, "flops": 9}, params=7,
+                    flops=9),
+        ),
     )
 )

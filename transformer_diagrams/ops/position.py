@@ -1,96 +1,170 @@
-"""Positions: learned tables, sinusoids, rotation, relative bias."""
+"""What tells positions apart: learned tables, sinusoids, rotation, relative bias."""
 
 from __future__ import annotations
 
-from transformer_diagrams.dims import const
-from transformer_diagrams.ops.registry import ZERO, Attr, Call, Op, Shape, Weight, register
-from transformer_diagrams.ops.rules import last_axis
+from collections.abc import Mapping, Sequence
+
+from transformer_diagrams.dims import Dim
+from transformer_diagrams.ops.registry import (
+    TWO,
+    ZERO,
+    Array,
+    Attr,
+    Call,
+    Example,
+    Op,
+    Shape,
+    Weight,
+    register,
+)
 
 LENGTH = Attr("length", "dim", "number of positions", required=True)
-WIDTH = Attr("width", "dim", "size of each position's vector", required=True)
+WIDTH = Attr("width", "dim", "size of the vector of a position", required=True)
+BASE = Attr("base", "float", "wavelengths grow from 2 pi to 2 pi times this", 10000)
+
+# -- added to the stream --------------------------------------------------------------------------
+
+
+def _learned_rows(c: Call) -> Dim:
+    rows: Dim = c["length"] if c["table"] is None else c["table"]
+    c.require_at_most(
+        c["length"], rows, "there are more positions than rows in the table",
+        "`table` is the longest sequence that the model can read",
+    )
+    return rows
+
 
 register(
     Op(
         name="learned_position",
-        summary="A learned row for each position: [length, width] out of a table of `table` rows.",
+        summary="A learned row for each position: the first `length` rows of a table.",
         family="position",
         role="position",
         param_role="embed_position",
         inputs=(),
         attrs=(LENGTH, WIDTH, Attr("table", "dim", "rows of the table (default: length)")),
-        shape=lambda c: (Shape((c["length"], c["width"])),),
-        weights=lambda c: [Weight("P", Shape((c.attr("table", c["length"]), c["width"])))],
+        shape=lambda c: (_learned_rows(c), (Shape((c["length"], c["width"])),))[1],
+        weights=lambda c: [Weight("P", Shape((_learned_rows(c), c["width"])))],
         text="Position embedding",
-        example={
-            "inputs": [],
-            "attrs": {"length": 3, "width": 4, "table": 8},
-            "outputs": [[3, 4]],
-            "params": 32,
-            "flops": 0,
-        },
+        value=lambda c, x, w: [w["P"][: c.number("length")]],
+        examples=(
+            Example([], [["d_t", "d_m"]], {"length": "d_t", "width": "d_m", "table": "P"},
+                    params="P d_m", label="Position embedding"),
+            Example([], [[3, 4]], {"length": 3, "width": 4}, params=12),
+        ),
     )
 )
 
 
 def _sinusoid_shape(c: Call) -> tuple[Shape, ...]:
-    c.require_divides(const(2), c["width"], "width of the sinusoids")
+    c.require_divides(TWO, c["width"], "the width of sines and cosines")
     return (Shape((c["length"], c["width"])),)
+
+
+def _sinusoid_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
+    import numpy as np
+
+    angles = _angles(c.number("length"), c.number("width"), c["base"])
+    return [np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(len(angles), -1)]
+
+
+def _angles(length: int, width: int, base: float, start: int = 0) -> Array:
+    """The angle of each position and pair of features."""
+    import numpy as np
+
+    return np.arange(start, start + length)[:, None] / base ** (np.arange(0, width, 2) / width)
 
 
 register(
     Op(
         name="sinusoid_position",
-        summary="Fixed sines and cosines of the position (arXiv:1706.03762, section 3.5).",
+        summary="Fixed sines and cosines of the position, one frequency for two features "
+        "(arXiv:1706.03762, section 3.5).",
         family="position",
         role="position",
         inputs=(),
-        attrs=(LENGTH, WIDTH),
+        attrs=(LENGTH, WIDTH, BASE),
         shape=_sinusoid_shape,
         work=lambda c: c["length"] * c["width"],
         text="Sinusoidal positions",
-        example={
-            "inputs": [],
-            "attrs": {"length": 3, "width": 4},
-            "outputs": [[3, 4]],
-            "params": 0,
-            "flops": 12,
-        },
+        value=_sinusoid_value,
+        examples=(
+            Example([], [["d_t", "2 q"]], {"length": "d_t", "width": "2 q"}, flops="2 d_t q",
+                    label="Sinusoidal positions"),
+            Example([], [[3, 4]], {"length": 3, "width": 4}, flops=12),
+        ),
     )
 )
 
+# -- inside attention -----------------------------------------------------------------------------
+
+
+def _rotated(c: Call) -> Dim:
+    """How many features are rotated; checked."""
+    width = c.last()
+    rotated: Dim = width if c["width"] is None else c["width"]
+    c.require_at_most(
+        rotated, width, f"cannot rotate more features than {c.axis_of(0, c.x.ndim - 1)} has"
+    )
+    c.require_divides(TWO, rotated, "the rotated width, which is cut into pairs")
+    return rotated
+
 
 def _rope_shape(c: Call) -> tuple[Shape, ...]:
-    width = c.attr("width") or last_axis(c)
-    c.require_divides(const(2), width, "rotated width")
-    return (c.need_axes(0, 2),)
+    c.need_axes(0, 2)
+    _rotated(c)
+    return (c.x,)
+
+
+def _rope_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
+    import numpy as np
+
+    x, rotated = inputs[0], _rotated(c).evaluate(c.bindings)
+    angles = _angles(x.shape[-2], rotated, c["base"], c.number("start"))
+    cos, sin = np.cos(angles), np.sin(angles)
+    y = np.array(x, dtype=np.result_type(x, np.float64))
+    if c["pairs"] == "interleaved":
+        first, second = np.s_[..., 0:rotated:2], np.s_[..., 1:rotated:2]
+    else:
+        half = rotated // 2
+        first, second = np.s_[..., :half], np.s_[..., half:rotated]
+    y[first] = x[first] * cos - x[second] * sin
+    y[second] = x[first] * sin + x[second] * cos
+    return [y]
 
 
 register(
     Op(
         name="rope",
-        summary="Rotate pairs of features by an angle that grows with the position "
-        "(arXiv:2104.09864); `width` features of them (default: all).",
+        summary="Rotate pairs of features by an angle that grows with the position, so that scores "
+        "depend on distances only (arXiv:2104.09864).",
         family="position",
         role="position",
-        attrs=(Attr("width", "dim", "how many features are rotated (default: all)"),),
+        attrs=(
+            Attr("width", "dim", "how many features are rotated, the first ones (default: all)"),
+            BASE,
+            Attr("pairs", "enum", "which features are a pair: neighbours, or halves apart",
+                 "interleaved", choices=("interleaved", "halves")),
+            Attr("start", "dim", "the first position, e.g. the length of the cache", 0),
+        ),
         shape=_rope_shape,
-        work=lambda c: 3 * c.x.numel() / last_axis(c) * (c.attr("width") or last_axis(c)),
+        work=lambda c: 3 * Shape(c.x.dims[:-1]).numel() * _rotated(c),
         text="RoPE",
-        example={
-            "inputs": [[2, 3, 4]],
-            "attrs": {},
-            "outputs": [[2, 3, 4]],
-            "params": 0,
-            "flops": 72,
-        },
+        value=_rope_value,
+        examples=(
+            Example([["n_h", "d_t", "2 q"]], [["n_h", "d_t", "2 q"]], flops="6 n_h d_t q",
+                    label="RoPE"),
+            Example([[2, 3, 4]], [[2, 3, 4]], flops=72),
+            Example([[3, 8]], [[3, 8]], {"width": 4, "pairs": "halves"}, flops=36),
+        ),
     )
 )
 
 register(
     Op(
         name="rel_bias",
-        summary="A scalar per head and relative offset, looked up in a learned table: "
-        "[heads, target, source].",
+        summary="A learned number for each head and bucket of relative offsets, added to scores: "
+        "[heads, target, source] (arXiv:1910.10683; no buckets: fixed slopes, arXiv:2108.12409).",
         family="position",
         role="position",
         param_role="attention_rpb",
@@ -103,15 +177,15 @@ register(
         ),
         shape=lambda c: (Shape((c["heads"], c["target"], c["source"])),),
         weights=lambda c: (
-            [Weight("table", Shape((c["buckets"], c["heads"])))] if c["buckets"] != ZERO else []
+            [] if c["buckets"] == ZERO else [Weight("table", Shape((c["buckets"], c["heads"])))]
         ),
         text="Relative position bias",
-        example={
-            "inputs": [],
-            "attrs": {"heads": 2, "target": 3, "source": 5, "buckets": 4},
-            "outputs": [[2, 3, 5]],
-            "params": 8,
-            "flops": 0,
-        },
+        examples=(
+            Example([], [["n_h", "d_t", "d_s"]],
+                    {"heads": "n_h", "target": "d_t", "source": "d_s", "buckets": 32},
+                    params="32 n_h", label="Relative position bias"),
+            Example([], [[2, 3, 5]], {"heads": 2, "target": 3, "source": 5, "buckets": 0}),
+        ),
     )
 )
+

@@ -1,65 +1,178 @@
 """The op registry: one record an op, and all that the rest of the toolkit knows of ops.
 
+An :class:`Op` says what an operation takes and gives, what it learns, what it costs and what its
+box says. Its rules are plain functions of a :class:`Call`: shapes and attributes in, sizes out.
+
 Conventions, said once:
-- a multiply-add is 2 FLOPs; biases count as parameters; a data type never changes a count;
-- axes count from 1 in messages, from the end (-1, -2) in attributes;
-- shapes leave out the batch axis, or name it with leading "...".
+
+- A multiply-add is 2 FLOPs. Biases count as parameters. A data type never changes a count.
+- Shapes leave out the batch axis, or name it with a leading "..."; what is counted is then one
+  element of those leading axes.
+- A vector is a row: ``y = x W + b`` with ``W`` of shape [in, out].
+- Packed heads are head-major: columns ``h d_K`` to ``(h + 1) d_K - 1`` belong to head ``h``.
+- Messages count axes from 1 ("axis 3 of x"); an attribute `axis` counts from 0, or from the end
+  (-1 is the last axis).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any
 
 from transformer_diagrams.dims import Dim, DimError, Facts, Verdict, const, parse, product
 from transformer_diagrams.errors import did_you_mean
 
-ZERO, ONE = const(0), const(1)
+ZERO, ONE, TWO = const(0), const(1), const(2)
 ANY = "..."
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+
+def _nothing() -> Mapping[str, Any]:
+    return NOTHING
+
+
+Array = Any
+"""A NumPy array. NumPy itself is imported only by value rules, when they run."""
+
+ROLES: Mapping[str, str] = MappingProxyType(
+    {
+        "norm": "normalisation of vectors",
+        "attention": "attention over positions",
+        "ffn": "position-wise feed-forward networks and experts",
+        "embedding": "tables of vectors looked up by token",
+        "projection": "learned linear maps",
+        "position": "what tells positions apart: tables, sinusoids, rotation, bias",
+        "activation": "non-linearities: softmax, SiLU, gates",
+        "cache": "what inference keeps of earlier tokens",
+        "loss": "ends of training",
+        "data": "given tensors that are not learned",
+        "parameter": "learned tensors that stand by themselves, such as queries",
+        "mask": "who may see whom",
+        "topk": "selection: routers, the k largest",
+        "plain": "arithmetic without weights: products, sums, reshapes",
+        "output": "what comes out of a figure",
+        "container": "frames around other blocks",
+    }
+)
+"""Style roles: what a part is, by which a theme chooses its look."""
+
+PARAM_ROLES: Mapping[str, str] = MappingProxyType(
+    {
+        "": "as the block or spec around it says (`counts_as`, else its role)",
+        "embed_token": "token embedding tables",
+        "embed_position": "learned position tables",
+        "embed_segment": "segment (token type) tables",
+        "norm": "gains and biases of norms",
+        "router": "scores of experts",
+        "routed_experts": "experts of which a token meets some",
+        "attention_rpb": "tables of relative position bias",
+    }
+)
+"""Parameter roles: under what the weights of an op are counted, unless the block says otherwise."""
+
+KINDS: Mapping[str, str] = MappingProxyType(
+    {
+        "dim": "a size: number, name or formula",
+        "dims": "a list of sizes",
+        "bool": "true, false or the name of an option",
+        "int": "a whole number",
+        "float": "a number",
+        "str": "text",
+        "enum": "one of some words",
+        "name": "a name in the file",
+        "names": "names in the file",
+    }
+)
+"""What the value of an attribute may be."""
 
 
 class OpFault(ValueError):
-    """What is wrong with an op's inputs or attributes; places are added by the caller."""
+    """What is wrong with an op's inputs or attributes; places are added by the caller.
+
+    message  one sentence, with both shapes, the axes and the numbers
+    hint     what to do about it, or ""
+    notes    further facts
+    """
 
     def __init__(self, message: str, hint: str = "", notes: Iterable[str] = ()) -> None:
         super().__init__(message)
-        self.message, self.hint, self.notes = message, hint, tuple(notes)
+        self.message = message
+        self.hint = hint
+        self.notes = tuple(notes)
+
+
+# -- shapes ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The sizes of a tensor's axes; ``lead`` names leading axes of any number ("..." or "...B")."""
+    """The sizes of a tensor's axes; ``lead`` names any leading axes ("..." or "...B").
+
+    >>> str(Shape.parse(["...", "d_t", "2 d_m"]))
+    '[..., d_t, 2 d_m]'
+    """
 
     dims: tuple[Dim, ...]
     lead: str | None = None
 
     @staticmethod
     def parse(parts: Iterable[object]) -> Shape:
-        """``Shape.parse(["...", "d_t", "2 d_m"])``; raises DimError."""
-        return _parse_shape(tuple(str(p) for p in parts))
+        """The shape that a list of texts, numbers and sizes means; raises DimError."""
+        return _parse_shape(tuple(str(part) for part in parts))
 
     def __str__(self) -> str:
         lead = [self.lead] if self.lead else []
         return "[" + ", ".join([*lead, *map(str, self.dims)]) + "]"
 
     def tex(self, names: Mapping[str, str] | None = None) -> str:
-        """``d_t \\times d_m``; products of a sum in parentheses; "" for a scalar."""
-        parts = [d.tex(names) if len(d.terms) < 2 else f"({d.tex(names)})" for d in self.dims]
-        return " \\times ".join(parts)
+        r"""``d_t \times d_m``; a sum in parentheses; "" for a scalar. A lead is left out."""
+        parts = [size.tex(names) for size in self.dims]
+        if len(parts) > 1:
+            parts = [f"({part})" if _is_sum(part) else part for part in parts]
+        return r" \times ".join(parts)
 
     def numel(self) -> Dim:
-        """The number of elements (of the named axes)."""
+        """The number of elements, for one element of the leading "..."."""
         return product(self.dims)
 
     @property
     def ndim(self) -> int:
+        """How many axes are stated."""
         return len(self.dims)
 
     def with_last(self, *last: Dim) -> Shape:
-        """The shape with its last axes replaced: ``[a, b].with_last(c) == [a, c]``."""
+        """The last axes replaced: ``[a, b].with_last(c) == [a, c]``."""
         return Shape((*self.dims[: len(self.dims) - len(last)], *last), self.lead)
+
+    def with_axis(self, index: int, *sizes: Dim) -> Shape:
+        """The axis at ``index`` replaced by ``sizes`` (none: removed)."""
+        return Shape((*self.dims[:index], *sizes, *self.dims[index + 1 :]), self.lead)
+
+    def axis_name(self, index: int, after: int = 0) -> str:
+        """Words for an axis: "axis 3"; under a leading "..." it is counted from the end.
+
+        ``after`` is how many more axes the whole tensor has behind these.
+        """
+        if self.lead is None:
+            return f"axis {index + 1}"
+        back = len(self.dims) - index + after
+        return "the last axis" if back == 1 else f"axis {back} from the end"
+
+
+def _is_sum(tex: str) -> bool:
+    depth = 0
+    for number, char in enumerate(tex):
+        if char in "({[":
+            depth += 1
+        elif char in ")}]":
+            depth -= 1
+        elif char in "+-" and depth == 0 and number:
+            return True
+    return False
 
 
 @lru_cache(maxsize=8192)
@@ -70,12 +183,26 @@ def _parse_shape(parts: tuple[str, ...]) -> Shape:
     for part in parts:
         if part.startswith(ANY):
             raise DimError("'...' may only come first in a shape", 1)
-    return Shape(tuple(parse(p) for p in parts), lead)
+    return Shape(tuple(parse(part) for part in parts), lead)
+
+
+def axes_text(count: int) -> str:
+    """``1 axis``, ``2 axes``."""
+    return f"{count} axis" if count == 1 else f"{count} axes"
+
+
+def listed(words: Sequence[object], last: str = "and") -> str:
+    """``a, b and c``."""
+    texts = [str(word) for word in words]
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} {last} {texts[-1]}"
+
+
+# -- records --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Attr:
-    """An option of an op. ``kind``: dim, dims, bool, int, float, str, enum, name, names."""
+    """An option of an op, as a spec writes it. ``kind`` is one of KINDS."""
 
     name: str
     kind: str
@@ -84,34 +211,90 @@ class Attr:
     required: bool = False
     choices: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ValueError(f"attribute '{self.name}' has the unknown kind '{self.kind}'")
+
+    def value(self, given: Any) -> Any:
+        """``given`` as rules see it: sizes as Dim, lists as tuples."""
+        if given is None:
+            return None
+        if self.kind == "dim":
+            return given if isinstance(given, Dim) else parse(str(given))
+        if self.kind == "dims":
+            return tuple(d if isinstance(d, Dim) else parse(str(d)) for d in given)
+        return tuple(given) if isinstance(given, list) else given
+
 
 @dataclass(frozen=True, slots=True)
 class Weight:
-    """A learned tensor; of ``total`` copies a token meets ``active`` (None: all)."""
+    """A learned tensor.
+
+    role    parameter role; "" is that of its op
+    active  (chosen, of): a token meets that share of it; None is all of it
+    """
 
     name: str
     shape: Shape
     active: tuple[Dim, Dim] | None = None
+    role: str = ""
+
+    def numel(self) -> Dim:
+        """How many learned numbers it holds."""
+        return self.shape.numel()
+
+    def active_numel(self) -> Dim:
+        """How many of them one token meets."""
+        total = self.numel()
+        return total if self.active is None else total * self.active[0] / self.active[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A use of an op with what it must give: read by people, run by the tests."""
+
+    inputs: Sequence[Sequence[object]]
+    outputs: Sequence[Sequence[object]]
+    attrs: Mapping[str, Any] = field(default_factory=dict)
+    params: object = 0
+    flops: object = 0
+    label: str = ""  # "" is not compared
 
 
 @dataclass(slots=True)
 class Call:
-    """An op at work: its inputs, evaluated attributes, and what is known about the names."""
+    """An op at work: its inputs, its attributes, and what is known about the names.
+
+    names     what messages call the inputs; default: the names of the ports
+    tex       how single names are set in TeX, for labels
+    bindings  numbers of names, for value rules that need them
+    warnings  what the shape rule remarked
+    needs     (divisor, dividend) pairs that must divide and are not known to
+    """
 
     op: Op
     inputs: tuple[Shape, ...]
-    attrs: Mapping[str, Any] = field(default_factory=dict)
+    attrs: Mapping[str, Any] = field(default_factory=_nothing)
     facts: Facts = field(default_factory=Facts)
     warnings: list[str] = field(default_factory=list)
-    needs: list[tuple[Dim, Dim]] = field(default_factory=list)  # (divisor, dividend)
+    needs: list[tuple[Dim, Dim]] = field(default_factory=list)
+    names: tuple[str, ...] = ()
+    tex: Mapping[str, str] = field(default_factory=_nothing)
+    bindings: Mapping[str, int] = field(default_factory=_nothing)
+
+    # -- looking at it
 
     def __getitem__(self, name: str) -> Any:
-        return self.attrs[name]
+        """The value of an attribute; its default where the spec says nothing."""
+        if name in self.attrs:
+            return self.attrs[name]
+        attr = self.op.attr(name)
+        return attr.value(attr.default)
 
-    def attr(self, name: str, default: Any = None) -> Any:
-        """An attribute, or ``default`` where it is absent or null."""
-        value = self.attrs.get(name)
-        return default if value is None else value
+    def number(self, name: str) -> int:
+        """A size attribute as a number, for value rules."""
+        size: Dim = self[name]
+        return size.evaluate(self.bindings)
 
     @property
     def x(self) -> Shape:
@@ -120,116 +303,255 @@ class Call:
 
     def name(self, index: int) -> str:
         """What input ``index`` is called in messages."""
-        names = self.op.inputs
-        return names[index] if index < len(names) else f"input {index + 1}"
+        return self.names[index] if index < len(self.names) else self.op.port_name(index)
 
-    def need_axes(self, index: int, least: int) -> Shape:
-        """Input ``index``, which must have at least ``least`` axes (or leading "...")."""
-        shape = self.inputs[index]
-        if shape.ndim < least and shape.lead is None:
-            raise OpFault(
-                f"{self.name(index)} {shape} has {_axes(shape.ndim)}, needs at least {least}"
-            )
-        return shape
+    def axis_of(self, index: int, axis: int) -> str:
+        """``axis 3 of x``, for the place ``axis`` in the stated axes of input ``index``."""
+        return f"{self.inputs[index].axis_name(axis)} of {self.name(index)}"
 
-    def last(self, index: int, back: int = 1) -> Dim | None:
-        """The size of an axis counted from the end; None when it lies in "..."."""
-        dims = self.inputs[index].dims
-        return dims[-back] if len(dims) >= back else None
+    def shown(self, *indexes: int) -> str:
+        """The inputs with their shapes: ``x: [b, n, 512], W: [768, k]``."""
+        chosen = indexes or range(len(self.inputs))
+        return ", ".join(f"{self.name(i)}: {self.inputs[i]}" for i in chosen)
 
-    def require_equal(self, a: Dim, b: Dim, where_a: str, where_b: str, hint: str = "") -> None:
-        """Raises OpFault unless the two sizes are known to be equal."""
-        verdict = self.facts.equal(a, b)
-        if verdict is Verdict.YES:
-            return
-        if verdict is Verdict.NO:
-            raise OpFault(f"{where_a} = {a}, but {where_b} = {b}", hint)
-        raise OpFault(
-            f"{where_a} = {a} and {where_b} = {b}: cannot tell whether they are equal",
-            hint or f"{self.facts.explain(a, b)}; say so in `where:` or give one the other's value",
-        )
-
-    def require_divides(self, divisor: Dim, dividend: Dim, what: str) -> Dim:
-        """The quotient; the divisibility is checked, or recorded for the caller to check."""
-        from transformer_diagrams.dims import nearest_multiples
-
-        n, d = self.facts.reduce(dividend).as_int(), self.facts.reduce(divisor).as_int()
-        if d == 0:
-            raise OpFault(f"{what}: division by zero")
-        if n is not None and d is not None and n % d:
-            below, above = nearest_multiples(n, d)
-            near = f"{below} and {above}" if below else f"{above}"
-            raise OpFault(
-                f"{what}: {n} is not divisible by {d} (remainder {n % d}; nearest {near})",
-                f"use {near.replace(' and ', ' or ')}",
-            )
-        if self.facts.divides(divisor, dividend) is not Verdict.YES:
-            self.needs.append((divisor, dividend))
-        return dividend / divisor
+    # -- asking of it
 
     def warn(self, text: str) -> None:
         """A remark that does not stop the work."""
-        self.warnings.append(text)
+        if text not in self.warnings:
+            self.warnings.append(text)
 
-    def axis(self, index: int, axis: int | Dim) -> int:
-        """Position in ``inputs[index].dims`` of an axis counted from 0 or from the end."""
-        number = axis.as_int() if isinstance(axis, Dim) else axis
-        dims = self.inputs[index].dims
-        if number is None or not -len(dims) <= number < len(dims):
+    def last(self, index: int = 0, back: int = 1) -> Dim:
+        """The size of the axis ``back`` from the end; raises OpFault where it is not stated."""
+        return self.need_axes(index, back).dims[-back]
+
+    def need_axes(self, index: int, least: int) -> Shape:
+        """Input ``index``, which must state at least ``least`` axes."""
+        shape = self.inputs[index]
+        if shape.ndim >= least:
+            return shape
+        name = self.name(index)
+        if shape.lead is None:
             raise OpFault(
-                f"{self.name(index)} {self.inputs[index]} has no axis {axis}",
-                f"axes run from 0 to {len(dims) - 1}, or from -1 back to {-len(dims)}",
+                f"{name} needs at least {axes_text(least)}, but {name}: {shape} has {shape.ndim}"
             )
-        return number % len(dims)
+        raise OpFault(
+            f"{name} must state its last {axes_text(least) if least > 1 else 'axis'}, "
+            f"but {name}: {shape} states {shape.ndim or 'none'}",
+            f"give {name} a shape that ends in the sizes that '{self.op.name}' works on, "
+            "such as [..., d_t, d_m]",
+        )
+
+    def axis(self, index: int, axis: int) -> int:
+        """The place in ``inputs[index].dims`` of an axis counted from 0 or from the end."""
+        shape, name = self.inputs[index], self.name(index)
+        count = shape.ndim
+        if axis >= 0 and shape.lead is not None:
+            raise OpFault(
+                f"axis {axis} of {name}: {shape} may lie in '{shape.lead}'",
+                "count from the end: -1 is the last axis",
+            )
+        if -count <= axis < count:
+            return axis % count
+        states = "states" if shape.lead is not None else "has"
+        how = f"-1 to {-count}" if count > 1 else "-1"
+        if shape.lead is None and count:
+            how = f"0 to {count - 1}, or from the end {how}" if count > 1 else "0, or -1"
+        raise OpFault(
+            f"there is no axis {axis}: {name}: {shape} {states} {axes_text(count)}",
+            f"`axis` may be {how}" if count else "",
+        )
+
+    def check_axis(self, index: int, axis: int) -> None:
+        """As ``axis``, for ops that change no shape: an axis inside a leading "..." will do."""
+        if axis >= 0 or self.inputs[index].lead is None:
+            self.axis(index, axis)
+
+    def require_equal(
+        self, a: Dim, b: Dim, where_a: str, where_b: str, why: str = "", hint: str = ""
+    ) -> Dim:
+        """``a``; raises OpFault unless it is known to equal ``b``.
+
+        The places are words such as "axis 3 of x"; ``why`` says why they must be equal.
+        """
+        verdict = self.facts.equal(a, b)
+        if verdict is Verdict.YES:
+            return a
+        shapes = f" ({self.shown()})" if self.inputs else ""
+        reason = f": {why}" if why else ""
+        places = f"{where_a} = {a}, {where_b} = {b}"
+        notes = self._reduced(a, b)
+        if verdict is Verdict.NO:
+            raise OpFault(f"{places}, but they must be equal{reason}{shapes}", hint, notes)
+        raise OpFault(
+            f"{places}: cannot tell whether they are equal{reason}{shapes}",
+            hint or f"if {a} = {b} always holds, state it: where: [{a} == {b}]",
+            notes or (self.facts.explain(a, b),),
+        )
+
+    def require_divides(self, divisor: Dim, dividend: Dim, what: str, *, near: str = "") -> Dim:
+        """``dividend / divisor``, exactly: raises OpFault where a remainder is left.
+
+        What cannot be told is put into ``needs``. ``what`` names the dividend ("axis 3 of x");
+        ``near`` names the divisor ("heads") when it may be the one to change.
+        """
+        n, d = self._number(dividend), self._number(divisor)
+        shapes = f" ({self.shown()})" if self.inputs else ""
+        if d == 0:
+            raise OpFault(f"{what}: {dividend} cannot be divided by 0{shapes}")
+        if n is not None and d is not None:
+            if n % d == 0:
+                return dividend / divisor
+            below, above = n - n % d, n - n % d + d
+            good = f"{below} and {above}" if below > 0 else f"{above}"
+            raise OpFault(
+                f"{what}: {n} is not divisible by {d} (remainder {n % d}; nearest {good}){shapes}",
+                self._other_divisors(n, d, what, good, near),
+                self._reduced(dividend, divisor),
+            )
+        verdict = self.facts.divides(divisor, dividend)
+        if verdict is Verdict.NO:
+            raise OpFault(
+                f"{what}: {dividend} is not divisible by {divisor}{shapes}",
+                notes=self._reduced(dividend, divisor),
+            )
+        if verdict is Verdict.UNKNOWN:
+            self.needs.append((divisor, dividend))
+        return dividend / divisor
+
+    def require_multiple(self, whole: Dim, part: Dim, where_whole: str, where_part: str) -> Dim:
+        """``whole / part`` for heads that are shared in groups; as ``require_divides``."""
+        n, d = self._number(whole), self._number(part)
+        if n is None or d is None or (d > 0 and n % d == 0):
+            return self.require_divides(part, whole, where_whole)
+        tries = divisors(n, around=d)
+        instead = f"; instead of {d} try {', '.join(map(str, tries))}" if tries else ""
+        raise OpFault(
+            f"{where_whole} = {n}, {where_part} = {d}, "
+            f"but {n} is not a multiple of {d}{instead} ({self.shown()})",
+            f"each of the {d} serves an equal share of the {n}",
+            self._reduced(whole, part),
+        )
+
+    def require_at_most(self, size: Dim, limit: Dim, what: str, hint: str = "") -> None:
+        """Raises OpFault where ``size`` is known to be larger than ``limit``."""
+        if self.facts.le(size, limit) is Verdict.NO:
+            shapes = f" ({self.shown()})" if self.inputs else ""
+            raise OpFault(f"{what}: {size} is more than {limit}{shapes}", hint)
+
+    def _number(self, size: Dim) -> int | None:
+        number = size.as_int()
+        return number if number is not None else self.facts.reduce(size).as_int()
+
+    def _reduced(self, *sizes: Dim) -> tuple[str, ...]:
+        """Sizes whose definition says more than their name."""
+        found = []
+        for size in dict.fromkeys(sizes):
+            known = self.facts.reduce(size)
+            if known != size:
+                found.append(f"{size} = {known}, by the definitions")
+        return tuple(found)
+
+    @staticmethod
+    def _other_divisors(n: int, d: int, what: str, good: str, near: str) -> str:
+        hint = f"make it {good.replace(' and ', ' or ')}"
+        tries = divisors(n, around=d, most=4) if near else ()
+        if len(tries) > 2:  # 1 and n alone are no advice
+            hint += f", or {near} {listed(tries, 'or')}"
+        return hint
 
 
-def _axes(count: int) -> str:
-    return f"{count} axis" if count == 1 else f"{count} axes"
+def divisors(number: int, *, around: int = 0, most: int = 12) -> tuple[int, ...]:
+    """The divisors of ``number``, at most ``most`` of them: those nearest to ``around``.
+
+    >>> divisors(32)
+    (1, 2, 4, 8, 16, 32)
+    >>> divisors(100, around=8, most=4)
+    (4, 5, 10, 20)
+    """
+    if not 0 < number <= 10**10:
+        return ()
+    small = [d for d in range(1, int(number**0.5) + 1) if number % d == 0]
+    every = sorted({*small, *(number // d for d in small)})
+    if len(every) <= most:
+        return tuple(every)
+    below = [d for d in every if d < around]
+    above = [d for d in every if d >= around]
+    low = min(len(below), max(most // 2, most - len(above)))
+    return (*below[len(below) - low :], *above[: most - low])
 
 
 Rule = Callable[[Call], Any]
+Value = Callable[[Call, Sequence[Array], Mapping[str, Array]], Any]
 
 
-def _same(c: Call) -> tuple[Shape, ...]:
+def unchanged(c: Call) -> tuple[Shape, ...]:
+    """The shape rule of an op that changes no shape."""
     return (c.inputs[0],)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Op:
     """One operation.
 
-    inputs    names of the input ports; ``variadic`` ops take any number beyond them
+    name      as specs call it
+    summary   one sentence: what it computes, with its source
+    family    the module that it stands in
+    role      style role (ROLES); ``param_role``: what its weights count as (PARAM_ROLES)
+    inputs    names of the input ports; a ``variadic`` op takes any number beyond them
     optional  how many of the last inputs may be left out
-    role      style role; ``param_role`` the role its weights count as ("" = the container's)
-    shape     Call -> output shapes;  weights: Call -> learned tensors;  flops: Call -> Dim
-    text      Call -> default label (mixed text and $TeX$)
-    value     reserved: Call, arrays -> arrays, with NumPy imported inside
-    example   {"inputs": [...], "attrs": {...}, "outputs": [...], "params": n, "flops": n}
+    least     variadic: how many inputs it needs
+    outputs   names of the output ports; () when their number depends on the attributes
+    attrs     options
+    shape     Call -> output shapes; checks everything, raises OpFault
+    weights   Call -> learned tensors
+    work      Call -> FLOPs; ``products`` says that they are multiply-adds of a matrix product
+    text      default label, mixed text and $TeX$: fixed, or Call -> text
+    form      box or circle; ``symbol`` is what a circle shows
+    value     Call, arrays, weights by name -> output arrays; None: cannot be executed
+    examples  uses with their results; every op has at least one
     """
 
     name: str
     summary: str
     family: str
-    shape: Rule = _same
+    examples: tuple[Example, ...]
     role: str = "plain"
     param_role: str = ""
     inputs: tuple[str, ...] = ("x",)
-    outputs: tuple[str, ...] = ("y",)
     variadic: bool = False
     optional: int = 0
+    least: int = 0
+    outputs: tuple[str, ...] = ("y",)
     attrs: tuple[Attr, ...] = ()
+    shape: Rule = unchanged
     weights: Rule | None = None
     work: Rule | None = None
+    products: bool = False
     text: Rule | str = ""
     form: str = "box"
     symbol: str = ""
-    value: Callable[..., Any] | None = None
-    example: Mapping[str, Any] = field(default_factory=dict)
+    value: Value | None = None
+
+    def __post_init__(self) -> None:
+        if self.role not in ROLES or self.param_role not in PARAM_ROLES:
+            raise ValueError(f"op '{self.name}' has an unknown role")
 
     @property
     def needed(self) -> int:
         """How many inputs it cannot do without."""
-        return len(self.inputs) - self.optional
+        return max(len(self.inputs) - self.optional, self.least)
+
+    def port_name(self, index: int) -> str:
+        """The name of an input port; those beyond the named ones have their number, from 1."""
+        return self.inputs[index] if index < len(self.inputs) else f"input {index + 1}"
+
+    def attr(self, name: str) -> Attr:
+        """The attribute of that name."""
+        for attr in self.attrs:
+            if attr.name == name:
+                return attr
+        raise KeyError(f"'{self.name}' has no attribute '{name}'")
 
     def tensors(self, c: Call) -> tuple[Weight, ...]:
         """Its learned tensors."""
@@ -237,29 +559,47 @@ class Op:
 
     def params(self, c: Call) -> Dim:
         """How many learned numbers it has."""
-        total = ZERO
-        for weight in self.tensors(c):
-            total = total + weight.shape.numel()
-        return total
+        return _total(weight.numel() for weight in self.tensors(c))
+
+    def active(self, c: Call) -> Dim:
+        """How many of them one token meets."""
+        return _total(weight.active_numel() for weight in self.tensors(c))
 
     def flops(self, c: Call) -> Dim:
         """Floating-point operations of one forward pass (a multiply-add is 2)."""
-        return self.work(c) if self.work else ZERO
+        return _size(self.work(c)) if self.work else ZERO
 
     def label(self, c: Call) -> str:
-        """The default label."""
+        """The default label: mixed text and $TeX$."""
         if isinstance(self.text, str):
             return self.text or self.name.replace("_", " ")
         return str(self.text(c))
 
 
+def _size(value: Dim | int) -> Dim:
+    return value if isinstance(value, Dim) else const(value)
+
+
+def _total(sizes: Iterable[Dim]) -> Dim:
+    total = ZERO
+    for size in sizes:
+        total = total + size
+    return total
+
+
+# -- the registry ---------------------------------------------------------------------------------
+
+
 class UnknownOp(KeyError):
-    """No op of this name; ``hint`` has the nearest ones."""
+    """No op of this name; ``hint`` has the nearest one."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self.name = name
         self.hint = did_you_mean(name, names(), what="op")
+
+    def __str__(self) -> str:
+        return f"there is no op '{self.name}'" + (f"; {self.hint}" if self.hint else "")
 
 
 _OPS: dict[str, Op] = {}
@@ -289,6 +629,6 @@ def names() -> tuple[str, ...]:
 
 
 def _load() -> None:
-    """Fill the registry on first use (the families import this module)."""
+    """Fill the registry on first use: the families import this module, not the other way round."""
     if not _OPS:
         import transformer_diagrams.ops  # noqa: F401

@@ -1,95 +1,285 @@
-"""Shared verbs of shape rules: what many ops check in the same words."""
+"""Shared verbs of shape rules: what many ops check, in the same words.
+
+Ports are matched against small patterns, as a textbook writes them: ``unify(c, "...B t k",
+"...B s k")`` reads two inputs whose last axes agree. A name, and a named lead "...B", binds once.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
 from transformer_diagrams.dims import Dim, Verdict
-from transformer_diagrams.ops.registry import ONE, ZERO, Call, OpFault, Shape
+from transformer_diagrams.ops.registry import (
+    ANY,
+    ONE,
+    ZERO,
+    Call,
+    OpFault,
+    Rule,
+    Shape,
+    Weight,
+    axes_text,
+    listed,
+)
+
+# -- patterns -------------------------------------------------------------------------------------
 
 
-def same_lead(c: Call, *indexes: int) -> str | None:
-    """The common leading "..." of some inputs; raises OpFault where they differ."""
-    leads = {c.inputs[i].lead for i in indexes}
-    if len(leads) > 1:
-        texts = " and ".join(f"{c.name(i)} {c.inputs[i]}" for i in indexes)
-        raise OpFault(f"{texts} do not share their leading axes")
-    return leads.pop()
+@dataclass(slots=True)
+class Bound:
+    """What the names of a pattern stand for, and where each was met first."""
+
+    sizes: dict[str, Dim] = field(default_factory=dict)
+    places: dict[str, str] = field(default_factory=dict)
+    leads: dict[str, tuple[Shape, str]] = field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> Dim:
+        return self.sizes[name]
+
+    def shape(self, pattern: str) -> Shape:
+        """The shape that a pattern of bound names means: ``bound.shape("...B t v")``."""
+        words = pattern.split()
+        head = Shape(())
+        if words and words[0].startswith(ANY):
+            head = self.leads[words.pop(0)][0]
+        return Shape((*head.dims, *(self.sizes[word] for word in words)), head.lead)
 
 
-def last_axis(c: Call, index: int = 0) -> Dim:
-    """The size of the last axis, which must be stated."""
-    size = c.last(index)
-    if size is None:
-        raise OpFault(
-            f"{c.name(index)} {c.inputs[index]} must state its last axis",
-            "give the input a shape such as [d_t, d_m]",
-        )
-    return size
+def unify(c: Call, *patterns: str, why: str = "") -> Bound:
+    """Match the inputs against patterns, one each; ``why`` says why repeated names must agree.
 
+    A pattern is names of axes, after an optional "..." (any leading axes) or "...NAME" (the same
+    leading axes wherever NAME stands). Inputs that are left out are skipped.
 
-def elements(shape: Shape) -> Dim:
-    """Number of elements of the stated axes."""
-    return shape.numel()
-
-
-def rows(shape: Shape) -> Dim:
-    """Number of vectors along the last axis."""
-    total = ONE
-    for size in shape.dims[:-1]:
-        total = total * size
-    return total
-
-
-def broadcast(c: Call, a: int, b: int, *, quiet: bool = False) -> Shape:
-    """The common shape of two inputs, aligned at their last axes.
-
-    An axis of 1 against n is stretched with a warning (unless ``quiet``); other sizes must agree.
+    Raises:
+        OpFault: too few or too many axes, or two sizes for one name.
     """
-    one, two = c.inputs[a], c.inputs[b]
-    out: list[Dim] = []
-    stretched: set[int] = set()
-    for back in range(1, max(one.ndim, two.ndim) + 1):
-        p = one.dims[-back] if back <= one.ndim else None
-        q = two.dims[-back] if back <= two.ndim else None
-        if p is None or q is None:
-            out.append(q if p is None else p)  # type: ignore[arg-type]
-            shorter = one if p is None else two
-            if shorter.lead is None and shorter.ndim > 0:
-                stretched.add(a if p is None else b)
-            continue
-        verdict = c.facts.equal(p, q)
-        if verdict is Verdict.YES:
-            out.append(p)
-        elif p == ONE or q == ONE:
-            stretched.add(a if p == ONE else b)
-            out.append(q if p == ONE else p)
-        else:
-            axis_a, axis_b = one.ndim - back + 1, two.ndim - back + 1
-            c.require_equal(
-                p, q, f"axis {axis_a} of {c.name(a)} {one}", f"axis {axis_b} of {c.name(b)} {two}"
-            )
-            out.append(p)
-    lead = one.lead or two.lead
-    if one.lead and two.lead and one.lead != two.lead:
-        raise OpFault(f"{c.name(a)} {one} and {c.name(b)} {two} do not share their leading axes")
-    result = Shape(tuple(reversed(out)), lead)
-    if stretched and not quiet:
-        sides = "both sides were" if len(stretched) == 2 else f"{c.name(min(stretched))} was"
-        c.warn(f"{sides} stretched: {one} with {two} gives {result}")
-    return result
+    bound = Bound()
+    for index, pattern in enumerate(patterns[: len(c.inputs)]):
+        words = pattern.split()
+        lead = words.pop(0) if words and words[0].startswith(ANY) else None
+        shape = _counted(c, index, len(words), lead, pattern)
+        cut = shape.ndim - len(words)
+        if lead is not None and lead != ANY:
+            _bind_lead(c, bound, lead, Shape(shape.dims[:cut], shape.lead), c.name(index))
+        for place, word in enumerate(words, start=cut):
+            size, where = shape.dims[place], c.axis_of(index, place)
+            if word in bound.sizes:
+                c.require_equal(bound.sizes[word], size, bound.places[word], where, why)
+            else:
+                bound.sizes[word], bound.places[word] = size, where
+    return bound
 
 
-def all_equal(c: Call) -> Shape:
-    """The common shape of all inputs, pairwise broadcast."""
-    shape = c.inputs[0]
-    for index in range(1, len(c.inputs)):
-        pair = Call(c.op, (shape, c.inputs[index]), c.attrs, c.facts, c.warnings, c.needs)
-        shape = broadcast(pair, 0, 1)
+def _counted(c: Call, index: int, count: int, lead: str | None, pattern: str) -> Shape:
+    """Input ``index`` with a fitting number of axes."""
+    shape, name = c.need_axes(index, count), c.name(index)
+    if lead is not None:
+        return shape
+    wanted = f"[{', '.join(pattern.split())}]"
+    if shape.lead is not None:
+        raise OpFault(
+            f"{name} must be {wanted}, but {name}: {shape} may have any number of leading axes"
+        )
+    if shape.ndim > count:
+        raise OpFault(
+            f"{name} must have {axes_text(count)} {wanted}, but {name}: {shape} has {shape.ndim}"
+        )
     return shape
 
 
-def total_elements(c: Call) -> Dim:
-    """Elements of all inputs together."""
-    total = ZERO
-    for shape in c.inputs:
-        total = total + shape.numel()
-    return total
+def _bind_lead(c: Call, bound: Bound, lead: str, head: Shape, name: str) -> None:
+    if lead not in bound.leads:
+        bound.leads[lead] = (head, name)
+        return
+    first, where = bound.leads[lead]
+    verdict = _same_head(c, first, head)
+    if verdict is Verdict.YES:
+        return
+    texts = f"{_bare(first)} in {where} and {_bare(head)} in {name}"
+    if verdict is Verdict.NO:
+        raise OpFault(f"'{lead}' stands for two different shapes: {texts} ({c.shown()})")
+    raise OpFault(
+        f"'{lead}' stands for one shape, but it is {texts}: cannot tell whether they are the same "
+        f"({c.shown()})",
+        "state the leading axes of both, or the relation between them in `where:`",
+    )
+
+
+def _same_head(c: Call, a: Shape, b: Shape) -> Verdict:
+    if a.lead != b.lead or (a.ndim != b.ndim and a.lead is not None):
+        return Verdict.UNKNOWN
+    if a.ndim != b.ndim:
+        return Verdict.NO
+    found = {c.facts.equal(p, q) for p, q in zip(a.dims, b.dims, strict=True)}
+    if Verdict.NO in found:
+        return Verdict.NO
+    return Verdict.UNKNOWN if Verdict.UNKNOWN in found else Verdict.YES
+
+
+def _bare(shape: Shape) -> str:
+    parts = [*([shape.lead] if shape.lead else []), *map(str, shape.dims)]
+    return "(" + ", ".join(parts) + ("," if len(parts) == 1 else "") + ")"
+
+
+# -- equal and stretched --------------------------------------------------------------------------
+
+
+def same_shape(c: Call, why: str = "") -> Shape:
+    """The shape that all inputs share, without any stretching; raises OpFault."""
+    for index, other in enumerate(c.inputs[1:], start=1):
+        if other.lead != c.x.lead or other.ndim != c.x.ndim:
+            raise OpFault(
+                f"{c.name(0)} and {c.name(index)} must have the same shape"
+                + (f": {why}" if why else "")
+                + f" ({c.shown(0, index)})"
+            )
+        for place, (a, b) in enumerate(zip(c.x.dims, other.dims, strict=True)):
+            c.require_equal(a, b, c.axis_of(0, place), c.axis_of(index, place), why)
+    return c.x
+
+
+def stretch(c: Call, *, quiet: bool = False) -> Shape:
+    """The common shape of all inputs, aligned at their last axes.
+
+    An axis of 1 against n, and a missing axis, is stretched with a warning that shows the result,
+    unless ``quiet``. A scalar fits everything. Other sizes must be equal.
+    """
+    result, stretched = aligned(c, c.inputs, [c.name(i) for i in range(len(c.inputs))])
+    if stretched and not quiet:
+        warn_stretched(c, stretched, result)
+    return result
+
+
+def warn_stretched(c: Call, stretched: Sequence[str], result: Shape) -> None:
+    """The warning about silent stretching."""
+    if len(stretched) < len(c.inputs):
+        who = f"{listed(stretched)} {'was' if len(stretched) == 1 else 'were'}"
+    else:
+        who = "both sides were" if len(c.inputs) == 2 else "all inputs were"
+    shapes = listed([f"{c.name(i)}: {shape}" for i, shape in enumerate(c.inputs)], "with")
+    c.warn(f"{who} stretched: {shapes} gives {result}; if that is meant, say broadcast: true")
+
+
+def aligned(
+    c: Call, shapes: Sequence[Shape], names: Sequence[str], after: int = 0
+) -> tuple[Shape, tuple[str, ...]]:
+    """(common shape, names of those that were stretched). ``after`` is as in `axis_name`."""
+    lead = _common_lead(c, shapes, names)
+    most = max((shape.ndim for shape in shapes), default=0)
+    sizes: list[Dim] = []
+    stretched: dict[str, None] = {}
+    for back in range(most, 0, -1):
+        held: tuple[Dim, str] | None = None
+        short: list[str] = []
+        for shape, name in zip(shapes, names, strict=True):
+            if shape.ndim < back:
+                if shape.ndim + after:  # a scalar is no oversight
+                    short.append(name)
+                continue
+            size = shape.dims[-back]
+            where = f"{shape.axis_name(shape.ndim - back, after)} of {name}"
+            if size == ONE:
+                short.append(name)
+            elif held is None:
+                held = (size, where)
+            else:
+                c.require_equal(
+                    held[0], size, held[1], where, f"'{c.op.name}' pairs them element by element"
+                )
+        if held is None and all(shape.ndim >= back for shape in shapes):
+            short = []  # all are 1
+        stretched.update(dict.fromkeys(short))
+        sizes.append(ONE if held is None else held[0])
+    if lead is not None:
+        stretched.update(
+            (name, None)
+            for shape, name in zip(shapes, names, strict=True)
+            if shape.lead is None and shape.ndim + after
+        )
+    ordered = tuple(name for name in names if name in stretched)
+    return Shape(tuple(sizes), lead), ordered
+
+
+def _common_lead(c: Call, shapes: Sequence[Shape], names: Sequence[str]) -> str | None:
+    """The lead of the result; faults where "..." of one input meets stated axes of another."""
+    leads = dict.fromkeys(shape.lead for shape in shapes if shape.lead is not None)
+    if not leads:
+        return None
+    if len(leads) > 1:
+        raise OpFault(
+            f"cannot tell whether {listed([f'{lead!r}' for lead in leads])} stand for the same "
+            f"axes ({c.shown()})",
+            "call them by the same name, e.g. '...B', if they are the same",
+        )
+    (lead,) = leads
+    stated = min(shape.ndim for shape in shapes if shape.lead is not None)
+    for shape, name in zip(shapes, names, strict=True):
+        if shape.ndim > stated:
+            raise OpFault(
+                f"cannot tell whether the axes of {name} fit into '{lead}' ({c.shown()})",
+                f"state the same axes behind '{lead}' everywhere",
+            )
+    return lead
+
+
+def need_inputs(c: Call, least: int = 0) -> None:
+    """Raises OpFault when a variadic op has too few inputs."""
+    least = least or c.op.needed
+    if len(c.inputs) < least:
+        given = len(c.inputs)
+        raise OpFault(
+            f"'{c.op.name}' needs at least {least} inputs, but {given or 'none'} "
+            f"{'is' if given == 1 else 'are'} given",
+            "name them: from: [a, b]" if least > 1 else "name it: from: a",
+        )
+
+
+# -- counting -------------------------------------------------------------------------------------
+
+
+def rows(shape: Shape) -> Dim:
+    """How many vectors lie along the last axis."""
+    return Shape(shape.dims[:-1]).numel()
+
+
+def per_element(cost: int) -> Rule:
+    """The work rule of an op that spends ``cost`` FLOPs on each element of its first input."""
+    return lambda c: cost * c.x.numel()
+
+
+def total(sizes: Sequence[Dim]) -> Dim:
+    """The sum of sizes."""
+    result = ZERO
+    for size in sizes:
+        result = result + size
+    return result
+
+
+def affine(c: Call, *matrix: Dim, bias: bool, name: str = "W") -> list[Weight]:
+    """A weight matrix, and a bias of its output's width where there is one."""
+    found = [Weight(name, Shape(matrix))]
+    if bias:
+        found.append(Weight("b", Shape((*matrix[:-2], matrix[-1]))))
+    return found
+
+
+# -- labels ---------------------------------------------------------------------------------------
+
+
+def symbol_tex(symbol: str) -> str:
+    r"""A weight's name as TeX: ``W_Q`` stays, ``W_DKV`` is ``W_{DKV}``; TeX stays as it is."""
+    if "\\" in symbol or "{" in symbol:
+        return symbol
+    head, underscore, tail = symbol.partition("_")
+    primes = len(tail) - len(tail.rstrip("'"))
+    sub, mark = (tail[:-primes], tail[-primes:]) if primes else (tail, "")
+    if not underscore or len(sub) <= 1:
+        return symbol
+    return f"{head}_{{{sub}}}{mark}"
+
+
+def with_symbol(word: str, symbol: str | None) -> str:
+    """``Linear $W_Q$``, or the word alone."""
+    return f"{word} ${symbol_tex(symbol)}$" if symbol else word

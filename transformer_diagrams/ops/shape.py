@@ -1,44 +1,71 @@
-"""Moving elements about: split, concat, heads, reshape, transpose, gather, shift."""
+"""Moving elements about: split, concat, reshape, transpose, slice, shift; and sums along an axis."""
 
 from __future__ import annotations
 
-from transformer_diagrams.dims import Dim, Verdict, const, minimum
+from collections.abc import Mapping, Sequence
+
+from transformer_diagrams.dims import Dim, Verdict, const, product
 from transformer_diagrams.ops.registry import (
     ONE,
+    ZERO,
+    Array,
     Attr,
     Call,
+    Example,
     Op,
     OpFault,
     Shape,
+    axes_text,
+    listed,
     register,
 )
-from transformer_diagrams.ops.rules import last_axis, same_lead
+from transformer_diagrams.ops.rules import need_inputs, total
 
-AXIS = Attr("axis", "int", "the axis, counted from 0 or from the end", -1)
+_MOST_PARTS = 64
 
 
-def _replaced(shape: Shape, axis: int, size: Dim) -> Shape:
-    dims = list(shape.dims)
-    dims[axis] = size
-    return Shape(tuple(dims), shape.lead)
+def axis_attr(doc: str, default: int = -1) -> Attr:
+    """The attribute `axis`."""
+    return Attr("axis", "int", f"{doc}, counted from 0 or from the end (-1 is the last)", default)
+
+
+# -- split and concat -----------------------------------------------------------------------------
+
+
+def _split_sizes(c: Call) -> tuple[int, tuple[Dim, ...]]:
+    """(the place of the axis, the sizes of the parts)."""
+    axis = c.axis(0, c["axis"])
+    size = c.x.dims[axis]
+    if c["sizes"] is not None:
+        sizes: tuple[Dim, ...] = c["sizes"]
+        if not sizes:
+            raise OpFault("the list `sizes` is empty", "name the size of each part")
+        shown = " + ".join(map(str, sizes))
+        c.require_equal(
+            total(sizes), size, f"the sum of sizes, {shown}", c.axis_of(0, axis),
+            "the parts must make up the whole",
+        )
+        return axis, sizes
+    count = c["parts"].as_int()
+    if count is None or not 1 <= count <= _MOST_PARTS:
+        raise OpFault(
+            f"cannot split into {c['parts']} parts", f"parts: a number from 1 to {_MOST_PARTS}"
+        )
+    each = c.require_divides(const(count), size, c.axis_of(0, axis), near="parts")
+    return axis, (each,) * count
 
 
 def _split_shape(c: Call) -> tuple[Shape, ...]:
-    axis = c.axis(0, c.attr("axis", -1))
-    size = c.x.dims[axis]
-    sizes = c.attr("sizes")
-    if sizes is None:
-        parts = c.attr("parts", const(2))
-        count = parts.as_int()
-        if count is None or not 1 <= count <= 64:
-            raise OpFault(f"cannot split into {parts} parts", "give a number from 1 to 64")
-        each = c.require_divides(const(count), size, f"axis {axis + 1} of x")
-        return tuple(_replaced(c.x, axis, each) for _ in range(count))
-    total = const(0)
-    for part in sizes:
-        total = total + part
-    c.require_equal(total, size, "the sum of `sizes`", f"axis {axis + 1} of x {c.x}")
-    return tuple(_replaced(c.x, axis, part) for part in sizes)
+    axis, sizes = _split_sizes(c)
+    return tuple(c.x.with_axis(axis, size) for size in sizes)
+
+
+def _split_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
+    import numpy as np
+
+    axis, sizes = _split_sizes(c)
+    ends = np.cumsum([size.evaluate(c.bindings) for size in sizes])
+    return list(np.split(inputs[0], ends[:-1], axis=axis))
 
 
 register(
@@ -46,398 +73,356 @@ register(
         name="split",
         summary="Cut an axis into parts: of given `sizes`, or into `parts` equal ones.",
         family="shape",
+        outputs=(),
         attrs=(
-            Attr("sizes", "dims", "sizes of the parts; they must sum to the axis"),
-            Attr("parts", "dim", "number of equal parts", "2"),
-            AXIS,
+            Attr("sizes", "dims", "sizes of the parts; their sum must be the axis"),
+            Attr("parts", "dim", "number of equal parts, where no sizes are given", 2),
+            axis_attr("the axis that is cut"),
         ),
         shape=_split_shape,
         text="split",
-        example={
-            "inputs": [[3, 6]],
-            "attrs": {"sizes": [4, 2]},
-            "outputs": [[3, 4], [3, 2]],
-            "params": 0,
-            "flops": 0,
-        },
+        value=_split_value,
+        examples=(
+            Example([["n_h", "d_t", "d_K + d_R"]], [["n_h", "d_t", "d_K"], ["n_h", "d_t", "d_R"]],
+                    {"sizes": ["d_K", "d_R"]}, label="split"),
+            Example([[3, 6]], [[3, 4], [3, 2]], {"sizes": [4, 2]}),
+            Example([[6, 3]], [[2, 3], [2, 3], [2, 3]], {"parts": 3, "axis": 0}),
+        ),
     )
 )
 
 
 def _concat_shape(c: Call) -> tuple[Shape, ...]:
-    axis = c.axis(0, c.attr("axis", -1))
-    same_lead(c, *range(len(c.inputs)))
-    total = c.x.dims[axis]
-    for i, other in enumerate(c.inputs[1:], start=1):
+    need_inputs(c)
+    axis = c.axis(0, c["axis"])
+    back = axis - c.x.ndim
+    size = c.x.dims[axis]
+    for index, other in enumerate(c.inputs[1:], start=1):
+        first, name = c.name(0), c.name(index)
+        if other.lead != c.x.lead:
+            raise OpFault(f"{first} and {name} must have the same leading axes ({c.shown()})")
         if other.ndim != c.x.ndim:
             raise OpFault(
-                f"{c.name(0)} {c.x} and {c.name(i)} {other} have {c.x.ndim} and {other.ndim} axes"
+                f"{first} and {name} must have equally many axes, but {first}: {c.x} has "
+                f"{axes_text(c.x.ndim)} and {name}: {other} has {other.ndim}"
             )
-        for k, (p, q) in enumerate(zip(c.x.dims, other.dims, strict=True)):
-            if k != axis:
+        for place, (a, b) in enumerate(zip(c.x.dims, other.dims, strict=True)):
+            if place != axis:
                 c.require_equal(
-                    p,
-                    q,
-                    f"axis {k + 1} of {c.name(0)} {c.x}",
-                    f"axis {k + 1} of {c.name(i)} {other}",
+                    a, b, c.axis_of(0, place), c.axis_of(index, place),
+                    f"concat joins along {c.x.axis_name(axis)}, all other axes must agree",
                 )
-        total = total + other.dims[axis]
-    return (_replaced(c.x, axis, total),)
+        size = size + other.dims[back]
+    return (c.x.with_axis(axis, size),)
+
+
+def _concat_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
+    import numpy as np
+
+    return [np.concatenate(inputs, axis=c["axis"])]
 
 
 register(
     Op(
         name="concat",
-        summary="Join tensors along one axis; the other axes must agree.",
+        summary="Join tensors along one axis, whose sizes add up; all other axes must agree.",
         family="shape",
         inputs=("a", "b"),
         variadic=True,
-        attrs=(AXIS,),
+        attrs=(axis_attr("the axis that grows"),),
         shape=_concat_shape,
         text="concat",
-        example={
-            "inputs": [[3, 4], [3, 2]],
-            "attrs": {},
-            "outputs": [[3, 6]],
-            "params": 0,
-            "flops": 0,
-        },
+        value=_concat_value,
+        examples=(
+            Example([["n_h", "d_t", "d_K"], ["n_h", "d_t", "d_R"]], [["n_h", "d_t", "d_K + d_R"]],
+                    label="concat"),
+            Example([[3, 4], [3, 2], [3, 1]], [[3, 7]]),
+            Example([[1, 4], [3, 4]], [[4, 4]], {"axis": 0}),
+        ),
     )
 )
 
-
-def _split_heads_shape(c: Call) -> tuple[Shape, ...]:
-    x = c.need_axes(0, 2)
-    heads = c["heads"]
-    width = c.require_divides(heads, last_axis(c), f"axis {x.ndim} of x into heads")
-    return (Shape((*x.dims[:-2], heads, x.dims[-2], width), x.lead),)
-
-
-register(
-    Op(
-        name="split_heads",
-        summary="[d, h k] -> [h, d, k]; head-major order.",
-        family="shape",
-        attrs=(Attr("heads", "dim", "number of heads", required=True),),
-        shape=_split_heads_shape,
-        text="split heads",
-        example={
-            "inputs": [[3, 8]],
-            "attrs": {"heads": 2},
-            "outputs": [[2, 3, 4]],
-            "params": 0,
-            "flops": 0,
-        },
-    )
-)
-
-
-def _merge_heads_shape(c: Call) -> tuple[Shape, ...]:
-    x = c.need_axes(0, 3)
-    heads, positions, width = x.dims[-3:]
-    return (Shape((*x.dims[:-3], positions, heads * width), x.lead),)
-
-
-register(
-    Op(
-        name="merge_heads",
-        summary="[h, d, v] -> [d, h v]: the heads side by side.",
-        family="shape",
-        shape=_merge_heads_shape,
-        text="concat heads",
-        example={"inputs": [[2, 3, 4]], "attrs": {}, "outputs": [[3, 8]], "params": 0, "flops": 0},
-    )
-)
+# -- reshape and transpose ------------------------------------------------------------------------
 
 
 def _reshape_shape(c: Call) -> tuple[Shape, ...]:
-    wanted = list(c["to"])
-    unknown = [i for i, d in enumerate(wanted) if d.as_int() == -1]
+    wanted: list[Dim] = list(c["to"])
+    unknown = [place for place, size in enumerate(wanted) if size.as_int() == -1]
     if len(unknown) > 1:
-        axes = " and ".join(str(i + 1) for i in unknown)
+        places = listed([place + 1 for place in unknown])
         raise OpFault(
-            f"axes {axes} of `to` are both -1: only one can be worked out",
-            "give all but one a size",
+            f"axes {places} of [{', '.join(map(str, wanted))}] are unknown (-1), "
+            f"but only one axis can be worked out ({c.shown()})",
+            "give all but one of them a size",
+        )
+    below = [place for place, size in enumerate(wanted) if (size.as_int() or 0) < -1]
+    if below:
+        raise OpFault(
+            f"axis {below[0] + 1} of `to` is {wanted[below[0]]}", "-1 stands for an unknown size"
         )
     have = c.x.numel()
-    if c.x.lead:
-        raise OpFault(f"x {c.x} has axes that are not stated", "state every axis of x")
-    known = ONE
-    for i, d in enumerate(wanted):
-        if i not in unknown:
-            known = known * d
+    known = product(size for place, size in enumerate(wanted) if place not in unknown)
     if unknown:
-        quotient = c.require_divides(known, have, f"{have} elements of x into [.., {known}]")
-        wanted[unknown[0]] = quotient
-        return (Shape(tuple(wanted)),)
-    target = Shape(tuple(wanted))
-    verdict = c.facts.equal(have, known)
+        what = f"the elements of {c.name(0)}, for axis {unknown[0] + 1} of `to`"
+        wanted[unknown[0]] = c.require_divides(known, have, what)
+        return (Shape(tuple(wanted), c.x.lead),)
+    result = Shape(tuple(wanted), c.x.lead)
+    _same_count(c, have, known, result)
+    return (result,)
+
+
+def _same_count(c: Call, have: Dim, want: Dim, result: Shape) -> None:
+    verdict = c.facts.equal(have, want)
+    if verdict is Verdict.YES:
+        return
+    texts = f"{c.name(0)}: {c.x} has {have} elements, {result} has {want}"
     if verdict is Verdict.NO:
-        raise OpFault(f"x {c.x} has {have} elements, {target} holds {known}: {have} into {known}")
-    if verdict is Verdict.UNKNOWN:
-        raise OpFault(
-            f"x {c.x} has {have} elements, {target} holds {known}: cannot tell whether they agree",
-            f"{c.facts.explain(have, known)}; say so in `where:`",
-        )
-    return (target,)
+        left, right = (str(c.facts.reduce(size)) for size in (have, want))
+        notes = () if (left, right) == (str(have), str(want)) else (f"that is {left} into {right}",)
+        raise OpFault(f"cannot reshape {have} elements into {want}: {texts}", "", notes)
+    raise OpFault(
+        f"cannot tell whether {have} elements fit into {want}: {texts}",
+        f"if it always holds, state it: where: [{have} == {want}]",
+        (c.facts.explain(have, want),),
+    )
+
+
+def _reshape_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
+    return [inputs[0].reshape([size.evaluate(c.bindings) for size in c["to"]])]
 
 
 register(
     Op(
         name="reshape",
-        summary="The same elements in other axes; one size may be -1.",
+        summary="The same elements in the same order, in other axes; one size may be -1.",
         family="shape",
-        attrs=(Attr("to", "dims", "sizes of the new axes", required=True),),
+        attrs=(Attr("to", "dims", "sizes of the new axes; -1 is worked out", required=True),),
         shape=_reshape_shape,
         text="reshape",
-        example={
-            "inputs": [[2, 3, 4]],
-            "attrs": {"to": [6, 4]},
-            "outputs": [[6, 4]],
-            "params": 0,
-            "flops": 0,
-        },
+        value=_reshape_value,
+        examples=(
+            Example([["d_t", "n_h d_K"]], [["d_t", "n_h", "d_K"]], {"to": ["d_t", "n_h", "d_K"]},
+                    label="reshape"),
+            Example([[2, 3, 4]], [[6, 4]], {"to": [-1, 4]}),
+            Example([[2, 3, 4]], [[4, 6]], {"to": [4, 6]}),
+        ),
     )
 )
 
 
-def _transpose_shape(c: Call) -> tuple[Shape, ...]:
-    x = c.need_axes(0, 2)
-    order = c.attr("order")
+def _order(c: Call) -> list[int]:
+    """The new order of the axes, counted from 0."""
+    order, count = c["order"], c.x.ndim
     if order is None:
-        return (Shape((*x.dims[:-2], x.dims[-1], x.dims[-2]), x.lead),)
-    places = [d.as_int() if isinstance(d, Dim) else int(d) for d in order]
-    if sorted(p if p is not None else -1 for p in places) != list(range(x.ndim)):
+        c.need_axes(0, 2)
+        return [*range(count - 2), count - 1, count - 2]
+    places = [size.as_int() for size in order]
+    if c.x.lead is None:
+        places = [p + count if p is not None and p < 0 else p for p in places]
+    found = [p for p in places if p is not None]
+    if len(found) < len(places) or sorted(found) != list(range(count)):
         shown = ", ".join(map(str, order))
+        twice = [p for p in dict.fromkeys(found) if found.count(p) > 1]
+        why = f"axis {twice[0]} is there twice" if twice else f"name each of 0 to {count - 1} once"
         raise OpFault(
-            f"`order` [{shown}] does not name each of the {x.ndim} axes of x {x} once",
-            f"e.g. [{', '.join(map(str, reversed(range(x.ndim))))}]",
+            f"the order [{shown}] is none of the {axes_text(count)} of {c.shown(0)}: {why}",
+            f"e.g. order: [{', '.join(map(str, reversed(range(count))))}]" if count > 1 else "",
         )
-    return (Shape(tuple(x.dims[p] for p in places if p is not None), x.lead),)
+    return found
 
 
 register(
     Op(
         name="transpose",
-        summary="Axes in another order; by default the last two are swapped.",
+        summary="The axes in another order; by default the last two change places.",
         family="shape",
-        attrs=(Attr("order", "dims", "the new order of the axes, counted from 0"),),
-        shape=_transpose_shape,
+        attrs=(Attr("order", "dims", "for each new axis the old one, counted from 0"),),
+        shape=lambda c: (Shape(tuple(c.x.dims[p] for p in _order(c)), c.x.lead),),
         text="transpose",
-        example={
-            "inputs": [[2, 3, 4]],
-            "attrs": {},
-            "outputs": [[2, 4, 3]],
-            "params": 0,
-            "flops": 0,
-        },
+        value=lambda c, x, w: [x[0].transpose(_order(c))],
+        examples=(
+            Example([["n_h", "d_s", "d_K"]], [["n_h", "d_K", "d_s"]], label="transpose"),
+            Example([[2, 3, 4]], [[4, 2, 3]], {"order": [2, 0, 1]}),
+        ),
     )
 )
 
-
-def _repeat_groups_shape(c: Call) -> tuple[Shape, ...]:
-    x = c.need_axes(0, 3)
-    groups, heads = x.dims[-3], c["heads"]
-    c.require_divides(groups, heads, f"{heads} heads over {groups} groups")
-    return (Shape((*x.dims[:-3], heads, *x.dims[-2:]), x.lead),)
+# -- parts of an axis -----------------------------------------------------------------------------
 
 
-register(
-    Op(
-        name="repeat_groups",
-        summary="Each key/value head serves several consecutive query heads: [g, d, k] -> [h, d, k]"
-        " (arXiv:2305.13245).",
-        family="shape",
-        attrs=(Attr("heads", "dim", "number of query heads", required=True),),
-        shape=_repeat_groups_shape,
-        text="share in groups",
-        example={
-            "inputs": [[2, 3, 4]],
-            "attrs": {"heads": 6},
-            "outputs": [[6, 3, 4]],
-            "params": 0,
-            "flops": 0,
-        },
-    )
-)
-
-
-def _gather_shape(c: Call) -> tuple[Shape, ...]:
-    x, index = c.inputs[0], c.inputs[1]
-    axis = c.axis(0, c.attr("axis", 0))
-    return (Shape((*x.dims[:axis], *index.dims, *x.dims[axis + 1 :]), x.lead or index.lead),)
-
-
-register(
-    Op(
-        name="gather",
-        summary="Pick entries along an axis by index: x [s, ..], idx [t, k] -> [t, k, ..].",
-        family="shape",
-        inputs=("x", "index"),
-        attrs=(Attr("axis", "int", "the axis that is picked from", 0),),
-        shape=_gather_shape,
-        text="gather",
-        example={
-            "inputs": [[5, 4], [3, 2]],
-            "attrs": {},
-            "outputs": [[3, 2, 4]],
-            "params": 0,
-            "flops": 0,
-        },
-    )
-)
-
-
-def _top_k_shape(c: Call) -> tuple[Shape, ...]:
-    size = last_axis(c)
-    kept = c.x.with_last(minimum(c["k"], size))
-    return (kept, kept)
-
-
-register(
-    Op(
-        name="top_k",
-        summary="The k largest along the last axis: values, and their indices.",
-        family="shape",
-        role="topk",
-        outputs=("values", "index"),
-        attrs=(Attr("k", "dim", "how many", required=True),),
-        shape=_top_k_shape,
-        text=lambda c: f"top-${c['k'].tex()}$",
-        example={
-            "inputs": [[3, 4]],
-            "attrs": {"k": 2},
-            "outputs": [[3, 2], [3, 2]],
-            "params": 0,
-            "flops": 0,
-        },
-    )
-)
+def _range(c: Call) -> tuple[int, Dim, Dim]:
+    """(the place of the axis, first index kept, first index not kept)."""
+    axis = c.axis(0, c["axis"])
+    size = c.x.dims[axis]
+    start: Dim = c["start"]
+    stop: Dim = size if c["stop"] is None else c["stop"]
+    begin, end = start.as_int(), stop.as_int()
+    if begin is not None and begin < 0:  # from the end, as in Python
+        start = size + start
+    if end is not None and end < 0:
+        stop = size + stop
+    where = f"{c.axis_of(0, axis)} ({c.shown(0)})"
+    c.require_at_most(stop, size, f"the slice ends beyond {where}")
+    c.require_at_most(start, stop, f"the slice of {where} starts behind its end")
+    c.require_at_most(ZERO, start, f"the slice starts before {where}")
+    return axis, start, stop
 
 
 def _slice_shape(c: Call) -> tuple[Shape, ...]:
-    axis = c.axis(0, c.attr("axis", -1))
-    size, start = c.x.dims[axis], c.attr("start", const(0))
-    stop = c.attr("stop")
-    stop = size if stop is None else stop
-    if c.facts.le(stop, size) is Verdict.NO:
-        raise OpFault(f"the slice ends at {stop}, beyond axis {axis + 1} of x {c.x}")
-    length = stop - start
-    if c.facts.le(const(0), length) is Verdict.NO:
-        raise OpFault(f"the slice from {start} to {stop} has a negative length")
-    return (_replaced(c.x, axis, length),)
+    axis, start, stop = _range(c)
+    return (c.x.with_axis(axis, stop - start),)
+
+
+def _slice_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
+    axis, start, stop = _range(c)
+    cut = slice(start.evaluate(c.bindings), stop.evaluate(c.bindings))
+    return [inputs[0][(*[slice(None)] * axis, cut)]]
 
 
 register(
     Op(
         name="slice",
-        summary="A range of one axis, from `start` to before `stop`.",
+        summary="A range of one axis, from `start` to before `stop`; negative ones count from the "
+        "end.",
         family="shape",
         attrs=(
-            Attr("start", "dim", "first index kept", "0"),
-            Attr("stop", "dim", "first index not kept (default: the end)"),
-            AXIS,
+            Attr("start", "dim", "first index that is kept", 0),
+            Attr("stop", "dim", "first index that is not kept (default: the end)"),
+            axis_attr("the axis that is cut"),
         ),
         shape=_slice_shape,
         text="slice",
-        example={
-            "inputs": [[3, 6]],
-            "attrs": {"start": 2},
-            "outputs": [[3, 4]],
-            "params": 0,
-            "flops": 0,
-        },
+        value=_slice_value,
+        examples=(
+            Example([["n_h", "d_t", "d_K + d_R"]], [["n_h", "d_t", "d_R"]], {"start": "d_K"},
+                    label="slice"),
+            Example([[3, 6]], [[3, 3]], {"start": 2, "stop": -1}),
+            Example([[3, 6]], [[1, 6]], {"stop": 1, "axis": 0}),
+        ),
     )
 )
 
 
 def _shift_shape(c: Call) -> tuple[Shape, ...]:
-    axis = c.axis(0, c.attr("axis", 0))
-    if not c.attr("shorten", False):
+    axis = c.axis(0, c["axis"])
+    by = _distance(c)
+    c.require_at_most(
+        by, c.x.dims[axis], f"cannot shift {c.axis_of(0, axis)} by {by} positions"
+    )
+    if not c["shorten"]:
         return (c.x,)
-    return (_replaced(c.x, axis, c.x.dims[axis] - c["by"]),)
+    return (c.x.with_axis(axis, c.x.dims[axis] - by),)
+
+
+def _distance(c: Call) -> Dim:
+    """How far, whatever the direction."""
+    by: Dim = c["by"]
+    number = by.as_int()
+    return -by if number is not None and number < 0 else by
+
+
+def _shift_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
+    import numpy as np
+
+    x, by = np.moveaxis(inputs[0], c["axis"], 0), c["by"].evaluate(c.bindings)
+    n = len(x)
+    kept = x[: n - by] if by >= 0 else x[-by:]
+    if not c["shorten"]:
+        blank = np.zeros_like(x[: abs(by)])
+        kept = np.concatenate([blank, kept] if by >= 0 else [kept, blank])
+    return [np.moveaxis(kept, 0, c["axis"])]
 
 
 register(
     Op(
         name="shift",
-        summary="Move a sequence by some positions (targets, next tokens); `shorten` drops the "
-        "positions that fall out.",
+        summary="Move a sequence to later positions by `by` (earlier, if negative): zeros come in, "
+        "or with `shorten` the sequence is that much shorter.",
         family="shape",
         attrs=(
-            Attr("by", "dim", "how many positions", "1"),
-            Attr("axis", "int", "the axis of positions", 0),
-            Attr("shorten", "bool", "drop what falls out", False),
+            Attr("by", "dim", "how many positions", 1),
+            axis_attr("the axis of positions", 0),
+            Attr("shorten", "bool", "leave the positions out that have nothing", False),
         ),
         shape=_shift_shape,
-        text=lambda c: f"shift by ${c['by'].tex()}$",
-        example={
-            "inputs": [[5, 4]],
-            "attrs": {"by": 2, "shorten": True},
-            "outputs": [[3, 4]],
-            "params": 0,
-            "flops": 0,
-        },
+        text=lambda c: f"shift by ${c['by'].tex(c.tex)}$",
+        value=_shift_value,
+        examples=(
+            Example([["d_t"]], [["d_t"]], label="shift by $1$"),
+            Example([["d_t", "d_m"]], [["d_t - k", "d_m"]], {"by": "k", "shorten": True},
+                    label="shift by $k$"),
+            Example([[5, 4]], [[3, 4]], {"by": -2, "shorten": True}),
+        ),
     )
 )
 
+# -- one value for an axis ------------------------------------------------------------------------
 
-def _pool_shape(c: Call) -> tuple[Shape, ...]:
-    axis = c.axis(0, c.attr("axis", -2))
-    return (Shape((*c.x.dims[:axis], *c.x.dims[axis + 1 :]), c.x.lead),)
 
+def _reduced(c: Call) -> tuple[Shape, ...]:
+    axis = c.axis(0, c["axis"])
+    if c.x.dims[axis].as_int() == 0:
+        raise OpFault(
+            f"{c.axis_of(0, axis)} has no elements, so there is nothing to take "
+            f"the {c.op.name} of ({c.shown()})"
+        )
+    return (c.x.with_axis(axis, *([ONE] if c["keep"] else [])),)
+
+
+KEEP = Attr("keep", "bool", "keep the axis, with size 1", False)
+
+for _name, _words, _label in (
+    ("mean", "The mean along one axis.", "mean"),
+    ("sum", "The sum along one axis, e.g. over heads.", "sum"),
+):
+    register(
+        Op(
+            name=_name,
+            summary=_words,
+            family="shape",
+            attrs=(axis_attr("the axis that goes"), KEEP),
+            shape=_reduced,
+            work=lambda c: c.x.numel(),
+            text=_label,
+            value=lambda c, x, w: [
+                getattr(x[0], c.op.name)(axis=c["axis"], keepdims=c["keep"])
+            ],
+            examples=(
+                Example([["n_h", "d_t", "d_m"]], [["d_t", "d_m"]], {"axis": 0},
+                        flops="n_h d_t d_m", label=_label),
+                Example([[3, 4]], [[3, 1]], {"keep": True}, flops=12),
+            ),
+        )
+    )
+
+
+def _pool_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
+    x, kind, axis = inputs[0], c["kind"], c["axis"]
+    if kind in ("first", "last"):
+        return [x.take(0 if kind == "first" else -1, axis=axis)]
+    return [x.mean(axis=axis) if kind == "mean" else x.max(axis=axis)]
+
+
+_POOLED = {"mean": "mean pooling", "max": "max pooling", "first": "first token",
+           "last": "last token"}
 
 register(
     Op(
         name="pool",
-        summary="One vector for a sequence: the mean, the maximum or the first position.",
+        summary="One vector for a sequence: the mean or maximum over positions, or one of them.",
         family="shape",
         attrs=(
-            Attr("kind", "enum", "how", "mean", choices=("mean", "max", "first")),
-            Attr("axis", "int", "the axis of positions", -2),
+            Attr("kind", "enum", "how", "mean", choices=("mean", "max", "first", "last")),
+            axis_attr("the axis of positions", -2),
         ),
-        shape=_pool_shape,
-        work=lambda c: const(0) if c.attr("kind") == "first" else c.x.numel(),
-        text=lambda c: {"first": "first token", "mean": "mean", "max": "max"}[str(c["kind"])],
-        example={"inputs": [[3, 4]], "attrs": {}, "outputs": [[4]], "params": 0, "flops": 12},
-    )
-)
-
-register(
-    Op(
-        name="mean",
-        summary="The mean along one axis.",
-        family="shape",
-        attrs=(AXIS,),
-        shape=lambda c: _pool_shape(c),
-        work=lambda c: c.x.numel(),
-        text="mean",
-        example={"inputs": [[3, 4]], "attrs": {}, "outputs": [[3]], "params": 0, "flops": 12},
-    )
-)
-
-
-def _svd_shape(c: Call) -> tuple[Shape, ...]:
-    x = c.need_axes(0, 2)
-    m, n = x.dims[-2:]
-    k, lead = minimum(m, n), x.dims[:-2]
-    return (Shape((*lead, m, k), x.lead), Shape((*lead, k), x.lead), Shape((*lead, k, n), x.lead))
-
-
-register(
-    Op(
-        name="svd",
-        summary="Singular value decomposition: U [m, min(m,n)], S [min(m,n)], V [min(m,n), n].",
-        family="shape",
-        outputs=("u", "s", "v"),
-        shape=_svd_shape,
-        text="SVD",
-        example={
-            "inputs": [[5, 3]],
-            "attrs": {},
-            "outputs": [[5, 3], [3], [3, 3]],
-            "params": 0,
-            "flops": 0,
-        },
+        shape=lambda c: (c.x.with_axis(c.axis(0, c["axis"])),),
+        work=lambda c: c.x.numel() if c["kind"] in ("mean", "max") else ZERO,
+        text=lambda c: _POOLED[c["kind"]],
+        value=_pool_value,
+        examples=(
+            Example([["d_t", "d_m"]], [["d_m"]], {"kind": "first"}, label="first token"),
+            Example([[3, 4]], [[4]], flops=12, label="mean pooling"),
+            Example([[2, 3, 4]], [[2, 4]], {"kind": "max"}, flops=24),
+        ),
     )
 )

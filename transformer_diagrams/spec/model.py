@@ -12,6 +12,9 @@ from typing import Any
 from transformer_diagrams.errors import NOWHERE, Span
 
 
+PREV = "prev"  # in `from:`, what the chain gives at that place: the block before
+
+
 @dataclass(frozen=True, slots=True)
 class Text:
     """A scalar as the author typed it, with its place."""

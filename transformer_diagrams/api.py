@@ -1,0 +1,591 @@
+"""The Python interface: one model, and everything that can be done with it.
+
+The only module that knows all stages:
+
+    bytes -> Spec -> Graph -> Graph with shapes -> Scene -> SVG, PNG, PDF, DOT
+                                     |                `-> lint
+                                     `-> parameters, KV cache, FLOPs
+
+A finished result is kept (see `store`), and then found again without running any stage.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from transformer_diagrams import store
+from transformer_diagrams.bundled import bundled_specs
+from transformer_diagrams.errors import (
+    DiagramError,
+    Fault,
+    Report,
+    Span,
+    ToolMissing,
+    did_you_mean,
+)
+from transformer_diagrams.options import AskError, Options, ask_error, settle
+
+if TYPE_CHECKING:
+    from transformer_diagrams.count import Inspection
+    from transformer_diagrams.graph.check import Checked
+    from transformer_diagrams.graph.ir import Graph
+    from transformer_diagrams.layout.scene import Scene
+    from transformer_diagrams.lint import LintReport
+    from transformer_diagrams.spec.library import SpecLibrary
+    from transformer_diagrams.spec.model import Spec
+    from transformer_diagrams.theme import Theme
+
+# What a call may give as `set`: {"d_m": 512}, ["d_m=512"] or [("d_m", 512)].
+Settable = Mapping[str, Any] | Iterable[str | tuple[str, Any]]
+
+# What a spec's `show:` may say too: asking for the default is then not the same as not asking.
+FROM_SPEC = ("direction", "shapes", "legend", "config")
+
+
+@dataclass(frozen=True, slots=True)
+class Rendering:
+    """A finished figure."""
+
+    data: bytes
+    media_type: str
+    warnings: tuple[Fault, ...] = ()
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the figure to ``path``, whole or not at all; makes missing folders."""
+        return save(Path(path), self.data)
+
+    def __str__(self) -> str:
+        return self.data.decode("utf-8")
+
+
+def load(target: str | os.PathLike[str], *, text: str | bytes | None = None) -> Model:
+    """A model by path or by the id of a bundled spec; or from ``text``, named ``target``.
+
+    >>> load("gqa").id
+    'gqa'
+
+    :raises DiagramError: when it cannot be found, or its YAML or form is wrong (all faults).
+    """
+    if text is not None:
+        model = Model.from_text(text, name=str(target))
+    else:
+        model = Model.find(str(target))
+    _ = model.spec
+    return model
+
+
+class Model:
+    """An architecture. Nothing is parsed before it is needed."""
+
+    def __init__(self, data: bytes, *, label: str, path: Path | None = None) -> None:
+        self.data = data
+        self.label = label  # the name that messages use
+        self.path = path
+        self.id = Path(label).stem if path is not None else _id_from(label)
+
+    @classmethod
+    def find(cls, target: str) -> Model:
+        """The model behind a path or id, unparsed.
+
+        :raises AskError: when there is none (with the nearest id), or it cannot be read.
+        """
+        path = locate(target)
+        try:
+            return cls(path.read_bytes(), label=_shown(path), path=path)
+        except OSError as fault:
+            raise ask_error(
+                f"'{target}' cannot be read: {fault.strerror}", code="unreadable"
+            ) from fault
+
+    @classmethod
+    def from_text(cls, text: str | bytes, *, name: str = "<input>") -> Model:
+        """A model from its YAML; ``use`` looks in the current folder, then in bundled specs."""
+        return cls(text.encode() if isinstance(text, str) else text, label=name)
+
+    def __repr__(self) -> str:
+        return f"<Model {self.id} from {self.label}>"
+
+    # -- stages, each made once
+
+    @cached_property
+    def library(self) -> SpecLibrary:
+        """Where the specs that this one uses are found."""
+        from transformer_diagrams.spec import SpecLibrary
+
+        return SpecLibrary()
+
+    @cached_property
+    def _loaded(self) -> tuple[Spec, Report]:
+        from transformer_diagrams.spec.load import load_path, load_text
+
+        try:
+            text = self.data.decode("utf-8")
+        except UnicodeDecodeError as fault:
+            if self.path is not None:
+                spec, report = load_path(self.label)  # says where, and what to do
+            else:
+                words = f"the text is not UTF-8 (byte {fault.start})"
+                spec, report = load_text("", file=self.label)
+                report = Report([Fault("encoding", words, Span(self.label))])
+        else:
+            spec, report = load_text(text, file=self.label)
+        return spec, self.library.add(spec, report)
+
+    @property
+    def spec(self) -> Spec:
+        """The spec as written.
+
+        :raises DiagramError: all faults of form, of this spec and of those it uses.
+        """
+        spec, report = self._loaded
+        report.raise_if_errors()
+        return spec
+
+    @property
+    def title(self) -> str:
+        """The spec's title."""
+        return self.spec.title
+
+    @cached_property
+    def _checked(self) -> Checked:
+        from transformer_diagrams.graph.check import check
+
+        return check(self.spec, self.library)
+
+    # -- what a user asks for
+
+    def check(self, config: str | None = None) -> Report:
+        """Every fault and warning: form, wiring, shapes as symbols and with each config's numbers.
+
+        ``config`` limits the numbers to that config. Nothing is raised for what the spec says;
+        ``report.ok`` tells whether it can be used.
+
+        :raises AskError: when there is no such config.
+        """
+        spec, report = self._loaded
+        if report.errors:
+            return report
+        if config is None:
+            return _joined(report.faults, self._checked.report.faults)
+        from transformer_diagrams.graph.check import infer
+        from transformer_diagrams.graph.options import resolve_settings
+
+        self._know(config, ())
+        settings = resolve_settings(spec, config=config)
+        symbols = infer(spec, self.library, settings).report
+        numbers = infer(spec, self.library, settings, numeric=True).report
+        return _joined(report.faults, symbols.faults, numbers.faults)
+
+    def inspection(
+        self, config: str | None = None, *, set: Settable = (), length: int | None = None
+    ) -> Inspection:
+        """Parameters, KV cache and FLOPs as exact amounts with their formulas.
+
+        :raises DiagramError: faults of the spec, or of what was asked.
+        """
+        from transformer_diagrams.count import inspect
+
+        options = settle({"config": config, "set": set})
+        self._know(options.config, options.set)
+        return inspect(
+            self.spec, self.library, config=config, overrides=dict(options.set), length=length
+        )
+
+    def inspect(
+        self, config: str | None = None, *, set: Settable = (), length: int | None = None
+    ) -> dict[str, Any]:
+        """Parameters, KV cache and FLOPs as plain data; ``set`` is like ``{"d_m": 512}``.
+
+        >>> sizes = {"d_m": 512, "n_h": 8, "n_g": 2}
+        >>> load("gqa").inspect(set=sizes)["params"]["total"]
+        655360
+
+        :raises DiagramError: faults of the spec, or of what was asked.
+        """
+        return self.inspection(config, set=set, length=length).as_json()
+
+    def render(self, format: str = "svg", **asked: Any) -> Rendering:
+        """The figure in a format: svg, png, pdf or dot.
+
+        ``asked`` are the fields of :class:`transformer_diagrams.options.Options`, for example
+        ``theme="dark", open=["attention"], width="3.25in", config="8B", set={"L": 12}``.
+
+        :raises DiagramError: faults of the spec, or of what was asked.
+        """
+        self._formats(format)
+        key = self._key(format, asked)
+        entry = store.get(key)
+        if entry is None:
+            entry = self._render(format, asked)
+            if settle(asked).graphviz == "pure":  # a system's dot may change between runs
+                store.put(key, entry)
+        return Rendering(entry.data, entry.media_type, entry.warnings)
+
+    def kept(self, format: str = "svg", **asked: Any) -> store.Entry | None:
+        """The finished result of an earlier run, if there is one that still fits."""
+        return store.get(self._key(format, asked))
+
+    def lint(self, **asked: Any) -> LintReport:
+        """What a strict reviewer would mark on the figure; options as for :meth:`render`."""
+        from transformer_diagrams.lint import lint
+
+        options = settle(asked, self.spec.show)
+        return lint(self.scene(**asked), _theme(options))
+
+    def graph(self, **asked: Any) -> Graph:
+        """The block graph with shapes, as it will be drawn.
+
+        :raises DiagramError: everything that :meth:`check` finds wrong, or what was asked.
+        """
+        from transformer_diagrams.graph.build import build, draw
+
+        options = settle(asked, self.spec.show)
+        self._know(options.config, options.set)
+        self._checked.report.raise_if_errors()
+        try:
+            if not (options.config or options.set or options.callout):
+                return draw(self._checked.inferred, open=options.open)
+            return build(
+                _called_out(self.spec, options.callout),
+                self.library,
+                config=options.config,
+                overrides=dict(options.set),
+                numbers=options.config is not None or bool(options.set),
+                open=options.open,
+            )
+        except DiagramError as fault:
+            if all(each.code == "unknown-part" for each in fault.faults):
+                raise AskError(fault.faults) from fault
+            raise
+
+    def scene(self, **asked: Any) -> Scene:
+        """The figure as numbers."""
+        from transformer_diagrams.layout.engine import Options as LayoutOptions
+        from transformer_diagrams.layout.engine import layout
+
+        options = settle(asked, self.spec.show)
+        graph = self.graph(**asked)
+        wish = LayoutOptions(
+            direction=options.direction, shapes=options.shapes, legend=options.legend
+        )
+        return layout(graph, _theme(options), wish)
+
+    def emit(self, stage: str, **asked: Any) -> Any:
+        """What a stage made, as plain data: ``spec``, ``graph``, ``shapes`` or ``scene``."""
+        from transformer_diagrams.emit import shapes, to_plain
+
+        if stage == "spec":
+            return to_plain(self.spec)
+        if stage == "graph":
+            return to_plain(self.graph(**asked))
+        if stage == "shapes":
+            return shapes(self.graph(**asked))
+        if stage == "scene":
+            return to_plain(self.scene(**asked))
+        stages = ("spec", "graph", "shapes", "scene")
+        raise ask_error(f"there is no stage '{stage}'", did_you_mean(stage, stages, what="stage"))
+
+    def summary(self) -> dict[str, Any]:
+        """What a list of specs says about this one."""
+        spec = self.spec
+        source = spec.source
+        return {
+            "id": spec.id,
+            "title": spec.title,
+            "family": spec.family,
+            "tags": list(spec.tags),
+            "source": {f.name: getattr(source, f.name) for f in fields(source)},
+            "configs": list(spec.configs),
+            "builds_on": [text.value for text in spec.builds_on],
+        }
+
+    def files(self) -> tuple[str, ...]:
+        """The files that this model was made from, and those whose appearance would change it."""
+        own = (str(self.path),) if self.path is not None else ()
+        try:
+            trace = self._trace()
+        except DiagramError:
+            return own
+        return (*own, *sorted(trace.used), *trace.absent)
+
+    def _repr_mimebundle_(
+        self, include: Iterable[str] | None = None, exclude: Iterable[str] | None = None
+    ) -> dict[str, Any]:
+        """The figure in a notebook: SVG for the page, PNG (2x) for viewers without SVG."""
+        from base64 import b64encode
+
+        wanted = {"image/svg+xml", "image/png"}
+        if include is not None:
+            wanted &= {*include}
+        wanted -= {*(exclude or ())}
+        bundle: dict[str, Any] = {"text/plain": repr(self)}
+        if "image/svg+xml" in wanted:
+            bundle["image/svg+xml"] = str(self.render("svg"))
+        if "image/png" in wanted:
+            try:
+                png = self.render("png", scale=2)
+            except ToolMissing:
+                return bundle  # the SVG will do
+            bundle["image/png"] = b64encode(png.data).decode("ascii")
+        return bundle
+
+    # -- how
+
+    def _render(self, format: str, asked: Mapping[str, Any]) -> store.Entry:
+        from transformer_diagrams.render.formats import Drawing, get
+
+        options = settle(asked, self.spec.show)
+        drawing = Drawing(
+            self.scene(**asked),
+            _theme(options),
+            width=options.width,
+            background=options.background,
+            graphviz=options.graphviz,
+            words=not options.outline_text,
+            scale=options.scale,
+            dpi=options.dpi,
+        )
+        chosen = get(format)
+        data = chosen.write(drawing)
+        warnings = _joined(
+            [*self._loaded[1].warnings, *self._checked.report.warnings], drawing.warnings
+        ).faults
+        return store.Entry(data, chosen.media_type, tuple(warnings), self._trace())
+
+    def _key(self, format: str, asked: Mapping[str, Any]) -> str:
+        """The name under which a result is kept; reads no YAML."""
+        default = Options().as_json()
+        wish = settle(asked).as_json()
+        wish = {
+            name: value
+            for name, value in wish.items()
+            if (asked.get(name) is not None if name in FROM_SPEC else value != default[name])
+        }
+        place = str(self.path.resolve()) if self.path is not None else str(Path.cwd())
+        return store.key_of(
+            self.data, format=format, options=wish, place=place, label=self.label, id=self.id
+        )
+
+    def _trace(self) -> store.Trace:
+        """Digests of every used file, and the places looked at before it was found."""
+        from transformer_diagrams.spec.blocks import walk
+
+        used: dict[str, str] = {}
+        absent: dict[str, None] = {}
+        todo = [self.spec]
+        while todo:
+            spec = todo.pop()
+            folder = Path(spec.span.file).parent
+            for block in walk(spec.blocks):
+                if block.kind != "use":
+                    continue
+                found = self.library.find(block.use, spec)
+                for suffix in (".yaml", ".yml"):
+                    before = folder / f"{block.use}{suffix}"
+                    if before == found:
+                        break
+                    absent[str(before.resolve())] = None
+                path = str(found.resolve())
+                if path not in used:
+                    used[path] = store.digest_of(path)
+                    todo.append(self.library.get(block.use, spec))
+        return store.Trace(used, tuple(sorted(absent)))
+
+    def _know(self, config: str | None, set: tuple[tuple[str, str], ...]) -> None:
+        """Raise for a config or a name that the spec does not have: the asker is to blame."""
+        spec = self.spec
+        if config is not None and config not in spec.configs:
+            hint = did_you_mean(config, spec.configs, what="config") or "it has no configs"
+            raise ask_error(f"'{self.id}' has no config '{config}'", hint, code="unknown-config")
+        for name, _ in set:
+            if name not in spec.dims and name not in spec.options:
+                hint = did_you_mean(name, [*spec.dims, *spec.options], what="name", most=20)
+                raise ask_error(
+                    f"'{self.id}' has no size or option '{name}'", hint, code="unknown-name"
+                )
+
+    @staticmethod
+    def _formats(format: str) -> None:
+        if format not in format_names():
+            hint = did_you_mean(format, format_names(), what="format")
+            raise ask_error(f"there is no format '{format}'", hint, code="unknown-format")
+
+
+def _called_out(spec: Spec, names: Sequence[str]) -> Spec:
+    """``spec`` with the named uses (by the block's id or the used spec's) marked as call-outs.
+
+    :raises AskError: for a name that is none of its uses.
+    """
+    from transformer_diagrams.spec.blocks import walk
+    from transformer_diagrams.spec.model import Block
+
+    if not names:
+        return spec
+    uses = [block for block in walk(spec.blocks) if block.kind == "use"]
+    known = {name for block in uses for name in (block.id, block.use)}
+    for name in names:
+        if name not in known:
+            hint = did_you_mean(name, known, what="part") or "nothing here is a used spec (`use:`)"
+            raise ask_error(
+                f"'{spec.id}' has no part '{name}' to call out", hint, code="unknown-part"
+            )
+
+    def marked(block: Block) -> Block:
+        if block.kind == "use" and (block.id in names or block.use in names):
+            return replace(block, open="callout")
+        if block.children:
+            return replace(block, children=tuple(marked(child) for child in block.children))
+        return block
+
+    return replace(spec, blocks=tuple(marked(block) for block in spec.blocks))
+
+
+def _theme(options: Options) -> Theme:
+    from transformer_diagrams.theme import get
+
+    try:
+        return get(options.theme)
+    except DiagramError as fault:
+        raise AskError(fault.faults) from fault
+
+
+def _joined(*lists: Iterable[Fault]) -> Report:
+    """One report, each fault once."""
+    return Report(list(dict.fromkeys(fault for faults in lists for fault in faults)))
+
+
+def format_names() -> tuple[str, ...]:
+    """The output formats."""
+    return ("svg", "png", "pdf", "dot")
+
+
+def theme_names() -> tuple[str, ...]:
+    """The bundled themes, the default one first."""
+    from transformer_diagrams.theme import NAMES
+
+    return NAMES
+
+
+def spec_schema() -> dict[str, Any]:
+    """The JSON Schema of a spec (draft 2020-12)."""
+    from transformer_diagrams.spec.schema import build
+
+    return build()
+
+
+def write_starter(path: Path) -> None:
+    """Write a commented spec to begin with.
+
+    :raises AskError: when the file is there already, its name is no id, or it cannot be written.
+    """
+    import re
+
+    from transformer_diagrams.spec.starter import starter
+
+    if os.path.lexists(path):
+        raise ask_error(f"'{path}' is there already; nothing was written", code="exists")
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", path.stem):
+        raise ask_error(
+            f"'{path.stem}' cannot be the id of a spec",
+            "begin with a letter; letters, digits, - and _ may follow",
+        )
+    title = path.stem.replace("-", " ").replace("_", " ")
+    save(path, starter(path.stem, title[:1].upper() + title[1:]).encode("utf-8"))
+
+
+def reading_order(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Summaries so that each comes after all that it builds on; else as they came.
+
+    :raises DiagramError: when specs build on each other in a circle, which is named.
+    """
+    by_id = {str(row["id"]): dict(row) for row in rows}
+    done: dict[str, None] = {}
+    for start in by_id:
+        # Depth first without recursion; `trail` is the way from the start to here.
+        trail: dict[str, Iterator[str]] = {start: iter(by_id[start]["builds_on"])}
+        while trail:
+            here = next(reversed(trail))
+            below = next((n for n in trail[here] if n in by_id and n not in done), None)
+            if below is None:
+                done[here] = None
+                del trail[here]
+            elif below in trail:
+                names = list(trail)
+                circle = " -> ".join([*names[names.index(below) :], below])
+                raise DiagramError(
+                    Fault(
+                        "builds-on-cycle",
+                        f"specs build on each other in a circle: {circle}",
+                        path="builds_on",
+                        hint="take one of them out of a `builds_on`",
+                    )
+                )
+            else:
+                trail[below] = iter(by_id[below]["builds_on"])
+    return [by_id[name] for name in done]
+
+
+def save(path: Path, data: bytes) -> Path:
+    """Write ``data`` to ``path``, whole or not at all; makes missing folders.
+
+    :raises AskError: when the place cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists() and not path.is_file():
+            path.write_bytes(data)  # a pipe or a device: nothing to move into place
+        else:
+            store.write_atomically(path, data)
+    except OSError as fault:
+        reason = fault.strerror or str(fault)
+        raise ask_error(f"'{path}' cannot be written: {reason}", code="unwritable") from fault
+    return path
+
+
+def locate(target: str) -> Path:
+    """The file behind a path or id: a file of that name, `ID.yaml` here, then the bundled spec.
+
+    :raises AskError: when there is none; the hint names the nearest.
+    """
+    path = Path(target)
+    if path.is_file():
+        return path
+    if path.suffix in (".yaml", ".yml") or len(path.parts) > 1:
+        folder = path.parent
+        beside = [p.name for p in folder.glob("*.y*ml")] if folder.is_dir() else []
+        hint = did_you_mean(path.name, beside, what="file", most=6)
+        if not folder.is_dir():
+            hint = f"there is no folder '{folder}'"
+        raise ask_error(f"there is no file '{target}'", hint, code="no-such-spec")
+    here = Path(f"{target}.yaml")
+    if here.is_file():
+        return here
+    bundled = bundled_specs()
+    if target in bundled:
+        return bundled[target]
+    hint = did_you_mean(target, bundled, what="spec", most=0)
+    more = "`transformer-diagrams list` shows all ids; a file is named by its path"
+    raise ask_error(f"there is no spec '{target}'", f"{hint} {more}".strip(), code="no-such-spec")
+
+
+def bundled_ids() -> tuple[str, ...]:
+    """The ids of the specs that come with the package, sorted."""
+    return tuple(bundled_specs())
+
+
+def _shown(path: Path) -> str:
+    """A path as a message should show it: relative to here when it lies below."""
+    try:
+        return str(path.relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)
+
+
+def _id_from(label: str) -> str:
+    stem = "".join(c if c.isalnum() or c in "-_" else "-" for c in Path(label).stem).strip("-")
+    return stem or "figure"

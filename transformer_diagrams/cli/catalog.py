@@ -1,0 +1,119 @@
+"""`list`, `schema` and `new`: what there is, how it is written, and a first spec."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from transformer_diagrams.cli.report import Codes, dump
+from transformer_diagrams.cli.values import json_option, specs_argument
+
+if TYPE_CHECKING:
+    from transformer_diagrams.api import Model
+
+
+@click.command(
+    "list",
+    epilog="""\b
+Examples:
+  transformer-diagrams list
+  transformer-diagrams list --order               what to read first, first
+  transformer-diagrams list --tag decoder --json
+  transformer-diagrams list my-specs/
+""",
+)
+@specs_argument(required=False)
+@json_option
+@click.option("--order", is_flag=True, help="In reading order, by builds_on; else by id.")
+@click.option("--tag", metavar="NAME", help="Only specs with this tag.")
+@click.option("--family", metavar="NAME", help="Only specs of this family.")
+def list_specs(
+    specs: tuple[str, ...], as_json: bool, order: bool, tag: str | None, family: str | None
+) -> int:
+    """List the bundled specs, or those named."""
+    from transformer_diagrams import api
+    from transformer_diagrams.cli.targets import models
+
+    codes = Codes()
+    rows: list[dict[str, Any]] = []
+    for model in models(specs or api.bundled_ids(), codes):
+        codes.attempt(_add, rows, model)
+    if not specs:
+        _known("tag", tag, {t for row in rows for t in row["tags"]})
+        _known("family", family, {row["family"] for row in rows if row["family"]})
+    rows.sort(key=lambda row: str(row["id"]))
+    if order:
+        rows = api.reading_order(rows)
+    rows = [
+        row
+        for row in rows
+        if (tag is None or tag in row["tags"]) and (family is None or row["family"] == family)
+    ]
+    if as_json:
+        click.echo(dump(rows))
+        return codes.code
+    width = max((len(row["id"]) for row in rows), default=0)
+    for row in rows:
+        source = row["source"]
+        facts = [str(source["year"])] if source.get("year") else []
+        facts += [f"arXiv:{source['arxiv']}"] if source.get("arxiv") else []
+        facts += ["configs " + ", ".join(row["configs"])] if row["configs"] else []
+        click.echo(
+            f"{row['id']:<{width}}  {row['title']}" + (f"  ({'; '.join(facts)})" if facts else "")
+        )
+    return codes.code
+
+
+def _add(rows: list[dict[str, Any]], model: Model) -> None:
+    rows.append(model.summary())
+
+
+def _known(what: str, name: str | None, known: set[str]) -> None:
+    if name is not None and name not in known:
+        from transformer_diagrams.errors import did_you_mean
+
+        plural = {"family": "families"}.get(what, f"{what}s")
+        raise click.UsageError(
+            f"no spec has the {what} '{name}'; "
+            + (
+                did_you_mean(name, known, what=what).replace(f"{what}s:", f"{plural}:")
+                or "none has any"
+            )
+        )
+
+
+@click.command(
+    epilog="""\b
+Example, for completion in an editor with a YAML language server:
+  transformer-diagrams schema > spec.schema.json
+and as the first line of a spec:
+  # yaml-language-server: $schema=spec.schema.json
+"""
+)
+def schema() -> None:
+    """Print the JSON Schema of a spec (draft 2020-12)."""
+    from transformer_diagrams.api import spec_schema
+
+    click.echo(dump(spec_schema()))
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  transformer-diagrams new my-model               writes my-model.yaml
+  transformer-diagrams new drafts/my-model.yaml
+"""
+)
+@click.argument("target", metavar="FILE|ID")
+def new(target: str) -> int:
+    """Write a commented starter spec that renders; never over a file that is there."""
+    from transformer_diagrams import api
+
+    path = Path(target)
+    if path.suffix not in (".yaml", ".yml"):
+        path = path.with_name(path.name + ".yaml")
+    api.write_starter(path)
+    click.echo(str(path))
+    return 0

@@ -1,0 +1,106 @@
+"""`check` and `lint`: is the spec right, and is its figure clean."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from transformer_diagrams.cli.report import Codes, counted, dump, summary
+from transformer_diagrams.cli.values import (
+    asked,
+    config_option,
+    figure_options,
+    json_option,
+    specs_argument,
+)
+
+if TYPE_CHECKING:
+    from transformer_diagrams.api import Model
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  transformer-diagrams check my.yaml
+  transformer-diagrams check specs                 every spec in a folder
+  transformer-diagrams check llama3 --config 8B    with these numbers only
+  transformer-diagrams check my.yaml --json
+"""
+)
+@specs_argument()
+@config_option
+@json_option
+def check(specs: tuple[str, ...], config: str | None, as_json: bool) -> int:
+    """Check specs: form, wiring, and every tensor's shape, symbolically and for each config.
+
+    All faults are told in one run.
+    """
+    from transformer_diagrams.cli.targets import models
+
+    codes = Codes()
+    rows: list[dict[str, Any]] = []
+    for model in models(specs, codes):
+        report = model.check(config)
+        if not report.ok:
+            codes.worst(1)
+        if as_json:
+            rows.append(
+                {
+                    "id": model.id,
+                    "file": model.label,
+                    "ok": report.ok,
+                    "faults": [fault.as_json() for fault in report.faults],
+                }
+            )
+        else:
+            codes.show(report.faults)
+            click.echo(f"{model.label}: {summary(report.faults)}")
+    if as_json:
+        click.echo(dump({"ok": codes.code == 0, "specs": rows}))
+    return codes.code
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  transformer-diagrams lint my.yaml
+  transformer-diagrams lint 'specs/*.yaml' --theme dark --direction right
+"""
+)
+@specs_argument()
+@figure_options
+@json_option
+def lint(specs: tuple[str, ...], as_json: bool, **options: Any) -> int:
+    """Look for flaws in the figure itself: overlaps, clipped text, crossings, contrast."""
+    from transformer_diagrams.cli.targets import models
+
+    codes = Codes()
+    rows: list[dict[str, Any]] = []
+    for model in models(specs, codes):
+        codes.attempt(_lint, model, asked(**options), as_json, rows, codes)
+    if as_json:
+        click.echo(dump({"ok": codes.code == 0, "specs": rows}))
+    return codes.code
+
+
+def _lint(
+    model: Model, wish: dict[str, Any], as_json: bool, rows: list[dict[str, Any]], codes: Codes
+) -> None:
+    result = model.lint(**wish)
+    if result.findings:
+        codes.worst(1)
+    if as_json:
+        facts = {name: getattr(result, name) for name in ("crossings", "bends", "boxes", "lines")}
+        findings = [
+            {"rule": each.rule, "what": each.what, "detail": each.detail}
+            for each in result.findings
+        ]
+        ok = not findings
+        rows.append({"id": model.id, "file": model.label, "ok": ok, "findings": findings, **facts})
+        return
+    for finding in result.findings:
+        click.echo(f"{model.label}: {finding}")
+    words = counted(len(result.findings), "finding") if result.findings else "clean"
+    numbers = f"{counted(result.crossings, 'crossing')}, {counted(result.bends, 'bend')}"
+    click.echo(f"{model.label}: {words} ({numbers})")

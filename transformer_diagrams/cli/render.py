@@ -1,0 +1,210 @@
+"""`render`: specs to figures, in any format, to a folder, a file or stdout."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from transformer_diagrams.cli.report import Codes, dump, show_faults
+from transformer_diagrams.cli.values import Among, asked, figure_options, specs_argument
+
+if TYPE_CHECKING:
+    from transformer_diagrams.api import Model
+    from transformer_diagrams.errors import Fault
+
+STAGES = ("spec", "graph", "shapes", "scene")
+
+EPILOG = """\b
+Examples:
+  transformer-diagrams render llama3                          llama3.svg, here
+  transformer-diagrams render llama3 gqa -f svg,pdf -o out    four files in out/
+  transformer-diagrams render llama3 -o figure.png --dpi 300
+  transformer-diagrams render llama3 -o - | less              SVG to stdout
+  transformer-diagrams render 'models/*.yaml' --theme slides --direction right
+  transformer-diagrams render llama3 --open attention --callout ffn --config 8B
+  transformer-diagrams render llama3 --width 3.25in -f pdf    for one column of a paper
+  transformer-diagrams render llama3 --pair -o docs/img       light and dark for a README
+  cat my.yaml | transformer-diagrams render - -o -
+"""
+
+
+def _formats() -> tuple[str, ...]:
+    from transformer_diagrams.api import format_names
+
+    return format_names()
+
+
+if TYPE_CHECKING:
+    NamesType = click.ParamType[tuple[str, ...]]
+else:
+    NamesType = click.ParamType  # generic only in newer releases
+
+
+class Formats(NamesType):
+    """Names of formats with commas between."""
+
+    name = "format"
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
+        return ",".join(_formats())
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        one = Among("format", _formats)
+        names = [one.convert(part.strip().lower(), param, ctx) for part in value.split(",")]
+        return tuple(dict.fromkeys(names))
+
+
+@click.command(epilog=EPILOG)
+@specs_argument()
+@click.option("-f", "--format", "formats", type=Formats(), help="svg when not said, or as -o ends.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="DIR|FILE|-",
+    help="Where to: a folder (made when missing), one file, or - for stdout.",
+)
+@figure_options
+@click.option("--scale", type=float, metavar="X", help="Pixels of a PNG: X times 96 an inch.")
+@click.option("--dpi", type=float, metavar="N", help="Pixels of a PNG an inch.")
+@click.option("--outline-text", is_flag=True, default=None, help="Words as outlines only.")
+@click.option(
+    "--emit",
+    type=Among("stage", lambda: STAGES),
+    help="Print what a stage made, as JSON, instead of a figure.",
+)
+@click.option("--pair", is_flag=True, help="A light and a dark SVG, and the <picture> to paste.")
+@click.pass_context
+def render(
+    ctx: click.Context,
+    /,
+    specs: tuple[str, ...],
+    formats: tuple[str, ...] | None,
+    output: str | None,
+    emit: str | None,
+    pair: bool,
+    **options: Any,
+) -> int:
+    """Draw specs: by path, by id of a bundled one, by glob, or - for stdin."""
+    from transformer_diagrams.cli.targets import models
+
+    if emit and (formats or pair):
+        raise click.UsageError("--emit prints JSON; it goes with neither --format nor --pair", ctx)
+    if pair and (formats or options.get("theme") or output == "-"):
+        raise click.UsageError("--pair makes two SVG files in its own two themes", ctx)
+    codes = Codes()
+    chosen = models(specs, codes)
+    where = _where(ctx, output, formats, emit, len(chosen))
+    wish = asked(**options)
+    for model in chosen:
+        if emit:
+            codes.attempt(_emit, model, emit, wish, where)
+        elif pair:
+            codes.attempt(_pair, model, wish, where)
+        else:
+            warnings: dict[Fault, None] = {}
+            for name in where.formats:
+                codes.attempt(_figure, model, name, wish, where, warnings)
+            codes.show(warnings)  # each once a spec, not once a format
+    return codes.code
+
+
+class Where:
+    """Where output goes: stdout, one file, or a folder."""
+
+    def __init__(self, formats: tuple[str, ...], *, file: Path | None, folder: Path | None) -> None:
+        self.formats = formats
+        self.file = file
+        self.folder = folder
+
+    @property
+    def stdout(self) -> bool:
+        return self.file is None and self.folder is None
+
+    def write(self, data: bytes, name: str) -> None:
+        """Put ``data`` there under ``name`` (a folder's file); prints the path of what it wrote."""
+        from transformer_diagrams.api import save
+
+        if self.stdout:
+            out = sys.stdout.buffer
+            out.write(data)
+            out.flush()
+            return
+        path = self.file or (self.folder or Path()) / name
+        save(path, data)
+        click.echo(str(path))
+
+
+def _where(
+    ctx: click.Context,
+    output: str | None,
+    formats: tuple[str, ...] | None,
+    emit: str | None,
+    specs: int,
+) -> Where:
+    if output == "-":
+        if specs > 1 or len(formats or ()) > 1:
+            raise click.UsageError("-o - takes one figure: one spec and one format", ctx)
+        return Where(formats or ("svg",), file=None, folder=None)
+    if output is None and emit:
+        if specs > 1:
+            raise click.UsageError("--emit of several specs needs a folder: -o DIR", ctx)
+        return Where((), file=None, folder=None)
+    path = Path(output or ".")
+    suffix = path.suffix.lower().lstrip(".")
+    known = ("json",) if emit else _formats()
+    if output and not output.endswith(("/", "\\")) and suffix and not path.is_dir():
+        if suffix not in known:
+            from transformer_diagrams.errors import did_you_mean
+
+            raise click.UsageError(
+                f"'{output}' ends in .{suffix}, which is not a format; "
+                f"{did_you_mean(suffix, known, what='format')}; "
+                "for a folder of that name write a / at its end",
+                ctx,
+            )
+        if specs > 1 or len(formats or ()) > 1:
+            raise click.UsageError(
+                f"'{output}' is one file; several figures need a folder: -o DIR", ctx
+            )
+        if formats and formats != (suffix,):
+            raise click.UsageError(f"'{output}' ends in .{suffix}, but -f says {formats[0]}", ctx)
+        return Where((suffix,), file=path, folder=None)
+    return Where(formats or ("svg",), file=None, folder=path)
+
+
+def _figure(
+    model: Model, format: str, wish: dict[str, Any], where: Where, warnings: dict[Fault, None]
+) -> None:
+    result = model.render(format, **wish)
+    warnings.update(dict.fromkeys(result.warnings))
+    where.write(result.data, f"{model.id}.{format}")
+
+
+def _emit(model: Model, stage: str, wish: dict[str, Any], where: Where) -> None:
+    text = dump(model.emit(stage, **wish)) + "\n"
+    where.write(text.encode(), f"{model.id}.{stage}.json")
+
+
+def _pair(model: Model, wish: dict[str, Any], where: Where) -> None:
+    from html import escape
+    from urllib.parse import quote
+
+    stem = where.file.stem if where.file else model.id
+    folder = where.file.parent if where.file else where.folder or Path()
+    into = Where((), file=None, folder=folder)
+    for name, theme in ((f"{stem}.svg", "paper"), (f"{stem}-dark.svg", "dark")):
+        result = model.render("svg", **{**wish, "theme": theme})
+        if theme == "paper":
+            show_faults(result.warnings)
+        into.write(result.data, name)
+    source = quote((folder / stem).as_posix())
+    click.echo(
+        f"""
+<picture>
+  <source media="(prefers-color-scheme: dark)" srcset="{source}-dark.svg">
+  <img alt="{escape(model.title)}" src="{source}.svg">
+</picture>"""
+    )

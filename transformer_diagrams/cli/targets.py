@@ -1,0 +1,76 @@
+"""From what a user typed to the specs meant: paths, ids, globs, folders, `-` for stdin."""
+
+from __future__ import annotations
+
+import glob
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from transformer_diagrams.cli.report import Codes, exit_code, show_faults
+from transformer_diagrams.errors import DiagramError
+
+if TYPE_CHECKING:
+    from transformer_diagrams.api import Model
+
+STDIN = "-"
+
+
+def models(words: Iterable[str], codes: Codes) -> list[Model]:
+    """One model a spec, in the order typed, each once; what cannot be found is reported.
+
+    Nothing is parsed yet. An unknown name does not stop the others.
+    """
+    from transformer_diagrams import api
+
+    found: dict[str, Model] = {}
+    for word in words:
+        try:
+            for name in expand(word):
+                if name == STDIN:
+                    model = api.Model.from_text(read_stdin(), name="<stdin>")
+                    codes.texts[model.label] = model.data.decode("utf-8", "replace")
+                else:
+                    model = api.Model.find(name)
+                found.setdefault(str(model.path or model.label), model)
+        except DiagramError as fault:
+            show_faults(fault.faults)
+            codes.worst(exit_code(fault))
+    return list(found.values())
+
+
+def expand(word: str) -> list[str]:
+    """A glob as the files or bundled ids that it matches, a folder as its specs, else the word.
+
+    :raises AskError: when a glob or folder holds no spec.
+    """
+    from fnmatch import fnmatchcase
+
+    from transformer_diagrams.api import bundled_ids
+    from transformer_diagrams.options import ask_error
+
+    path = Path(word)
+    if path.is_dir():
+        inside = sorted(str(p) for end in ("yaml", "yml") for p in path.rglob(f"*.{end}"))
+        if not inside:
+            raise ask_error(
+                f"there is no spec (*.yaml) in the folder '{word}'", code="no-such-spec"
+            )
+        return inside
+    if word == STDIN or path.is_file() or not any(sign in word for sign in "*?["):
+        return [word]
+    files = sorted(name for name in glob.glob(word, recursive=True) if Path(name).is_file())
+    matches = files or [name for name in bundled_ids() if fnmatchcase(name, word)]
+    if not matches:
+        raise ask_error(f"no file and no bundled spec matches '{word}'", code="no-such-spec")
+    return matches
+
+
+def read_stdin() -> bytes:
+    """Everything on stdin; says so when a person may be waiting for the program."""
+    if sys.stdin.isatty():
+        click.echo("reading a spec from the terminal; end it with Ctrl-D", err=True)
+    return sys.stdin.buffer.read()

@@ -1,0 +1,122 @@
+"""Options and arguments that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+from click.shell_completion import CompletionItem
+
+from transformer_diagrams.options import BACKGROUNDS, DIRECTIONS, GRAPHVIZ, SHAPES
+
+if TYPE_CHECKING:
+    TextType = click.ParamType[str]
+else:
+    TextType = click.ParamType  # generic only in newer releases
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class Among(TextType):
+    """A name from a short list, made when it is needed; a wrong one is told the nearest."""
+
+    def __init__(self, name: str, choices: Callable[[], tuple[str, ...]]) -> None:
+        self.name = name
+        self.choices = choices
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
+        return "[" + "|".join(self.choices()) + "]"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if value not in self.choices():
+            from transformer_diagrams.errors import did_you_mean
+
+            hint = did_you_mean(str(value), self.choices(), what=self.name)
+            self.fail(f"'{value}' is not a {self.name}; {hint}", param, ctx)
+        return str(value)
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        return [CompletionItem(c) for c in self.choices() if c.startswith(incomplete)]
+
+
+class SpecName(TextType):
+    """A spec by path, id or glob; completes bundled ids and files."""
+
+    name = "spec"
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        from transformer_diagrams.api import bundled_ids
+
+        ids = [CompletionItem(i) for i in bundled_ids() if i.startswith(incomplete)]
+        return ids or [CompletionItem(incomplete, type="file")]
+
+
+def _themes() -> tuple[str, ...]:
+    from transformer_diagrams.api import theme_names
+
+    return theme_names()
+
+
+def specs_argument(*, required: bool = True) -> Callable[[Command], Command]:
+    """The specs a command works on."""
+    return click.argument("specs", metavar="SPEC...", nargs=-1, required=required, type=SpecName())
+
+
+config_option = click.option("--config", metavar="NAME", help="Sizes of a named config, e.g. 8B.")
+set_option = click.option(
+    "--set", "sets", metavar="NAME=VALUE", multiple=True,
+    help="Set one size or option, e.g. d_m=512 (again for more).",
+)  # fmt: skip
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
+
+
+def figure_options(command: Command) -> Command:
+    """Everything that changes how a figure looks."""
+    decorators = [
+        click.option(
+            "--theme", type=Among("theme", _themes), help="How it looks; paper when not said."
+        ),
+        click.option(
+            "--direction", type=Among("direction", lambda: DIRECTIONS), help="Which way data flows."
+        ),
+        click.option(
+            "--open", "open_", metavar="NAME", multiple=True,
+            help="Draw this sub-module opened in place: an id, a path such as block/attention, or "
+            "the used spec's id (again for more).",
+        ),
+        click.option(
+            "--callout", metavar="NAME", multiple=True,
+            help="Draw this sub-module opened beside the figure.",
+        ),
+        click.option("--width", metavar="LENGTH", help="Physical width: 3.25in, 8cm, 234pt."),
+        click.option(
+            "--background", type=Among("background", lambda: BACKGROUNDS),
+            help="Transparent when not said.",
+        ),
+        click.option(
+            "--shapes", type=Among("choice", lambda: SHAPES),
+            help="Shapes beside arrows; where they change when not said.",
+        ),
+        click.option("--legend/--no-legend", default=None, help="Explain the colours and lines."),
+        config_option,
+        set_option,
+        click.option(
+            "--graphviz", type=Among("Graphviz", lambda: GRAPHVIZ),
+            help="The Graphviz that draws: the packaged one, or the system's dot.",
+        ),
+    ]  # fmt: skip
+    for decorator in reversed(decorators):
+        command = decorator(command)
+    return command
+
+
+def asked(**given: Any) -> dict[str, Any]:
+    """The options a user gave, under the names of :class:`transformer_diagrams.options.Options`."""
+    given["open"] = given.pop("open_", ())
+    given["set"] = given.pop("sets", ())
+    return {name: value for name, value in given.items() if value is not None and value != ()}

@@ -1,0 +1,131 @@
+"""`watch`: draw again whenever a spec, or a spec that it uses, is saved."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from transformer_diagrams.cli.report import Codes, show_faults
+from transformer_diagrams.cli.values import asked, figure_options, specs_argument
+
+if TYPE_CHECKING:
+    from transformer_diagrams.api import Model
+
+# An editor may save in two steps (empty, then full): wait until a file has been left alone.
+SETTLE = 0.05
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  transformer-diagrams watch my.yaml               my.svg, again on every save
+  transformer-diagrams watch drafts -o figures -f svg,pdf
+"""
+)
+@specs_argument()
+@click.option("-f", "--format", "formats", default="svg", help="svg when not said; commas between.")
+@click.option(
+    "-o", "--output", "folder", metavar="DIR", default=".", help="The folder to write to."
+)
+@figure_options
+@click.option(
+    "--interval", type=float, default=0.25, show_default=True, help="Seconds between looks."
+)
+def watch(
+    specs: tuple[str, ...], formats: str, folder: str, interval: float, **options: Any
+) -> int:
+    """Draw specs, and again on every save, until Ctrl-C. Faults are shown and the watch goes on."""
+    from transformer_diagrams import api
+    from transformer_diagrams.cli.values import Among
+
+    one = Among("format", api.format_names)
+    names = [one.convert(name.strip(), None, None) for name in formats.split(",")]
+    wish = asked(**options)
+    if "-" in specs:
+        raise click.UsageError("stdin cannot be watched; name a file")
+    _look(specs, Codes(), must=True)
+    click.echo("watching; Ctrl-C ends it", err=True)
+    seen: dict[str, Stamp] = {}
+    try:
+        while True:
+            for model in _look(specs, Codes()):
+                key = str(model.path)
+                if key in seen and seen[key] == stamp(seen[key]):
+                    continue
+                time.sleep(SETTLE)
+                # Marks are taken before the files are read, so that a save meanwhile is not missed.
+                before = stamp({**seen.get(key, {}), key: None})
+                model = api.Model.find(key)
+                files = _draw(model, names, Path(folder), wish)
+                seen[key] = {**stamp(dict.fromkeys(files)), **before}
+            time.sleep(max(0.02, interval))
+    except KeyboardInterrupt:
+        click.echo("ended", err=True)
+        return 0
+
+
+Stamp = dict[str, Any]
+
+
+def stamp(files: Stamp) -> Stamp:
+    """Size and time of each file; None for one that is not there."""
+    marks: Stamp = {}
+    for name in files:
+        try:
+            status = os.stat(name)
+            marks[name] = (status.st_mtime_ns, status.st_size)
+        except OSError:
+            marks[name] = None
+    return marks
+
+
+def _look(specs: tuple[str, ...], codes: Codes, *, must: bool = False) -> list[Model]:
+    """The specs as they are now: a folder or a glob may have gained some."""
+    from transformer_diagrams.cli.targets import models
+    from transformer_diagrams.options import AskError
+
+    found = models(specs, codes) if must else _quietly(specs)
+    if must and codes.code:
+        raise AskError(())
+    return found
+
+
+def _quietly(specs: tuple[str, ...]) -> list[Model]:
+    from transformer_diagrams import api
+    from transformer_diagrams.cli.targets import expand
+    from transformer_diagrams.errors import DiagramError
+
+    found = []
+    for word in specs:
+        try:
+            found += [api.Model.find(name) for name in expand(word)]
+        except DiagramError:
+            continue  # deleted for a moment, or being renamed by the editor: look again soon
+    return found
+
+
+def _draw(model: Model, formats: list[str], folder: Path, wish: dict[str, Any]) -> tuple[str, ...]:
+    """Render once, say what happened; gives the files whose change asks for another turn."""
+    from transformer_diagrams.api import save
+
+    codes = Codes()
+
+    def work() -> None:
+        for name in formats:
+            begin = time.perf_counter()
+            result = model.render(name, **wish)
+            path = folder / f"{model.id}.{name}"
+            save(path, result.data)
+            if name == formats[0]:
+                show_faults(result.warnings)
+            click.echo(f"{time.strftime('%H:%M:%S')} {path} ({time.perf_counter() - begin:.2f} s)")
+
+    if not codes.attempt(work):
+        click.echo(
+            f"{time.strftime('%H:%M:%S')} {model.label}: waiting for the next save", err=True
+        )
+    return model.files()

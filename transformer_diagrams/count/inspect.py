@@ -1,0 +1,191 @@
+"""All counts of one spec under one setting, with their definitions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+from transformer_diagrams.count import cache as cache_rules
+from transformer_diagrams.count import flops as flop_rules
+from transformer_diagrams.count import params as param_rules
+from transformer_diagrams.count.amount import Amount, Evaluator
+from transformer_diagrams.count.cache import Cache, count_cache
+from transformer_diagrams.count.flops import DEFAULT_LENGTH, LENGTHS, count_flops
+from transformer_diagrams.count.params import Params, count_params
+from transformer_diagrams.count.tally import Counter
+from transformer_diagrams.dims import Dim
+from transformer_diagrams.errors import NOWHERE, DiagramError, Fault, Report
+from transformer_diagrams.graph.check import infer
+from transformer_diagrams.graph.infer import Library
+from transformer_diagrams.graph.options import (
+    OptionValue,
+    Settings,
+    known_numbers,
+    positive_integer,
+    resolve_settings,
+)
+from transformer_diagrams.graph.scope import parse_cached
+from transformer_diagrams.spec.model import Spec
+
+NONE: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """Parameters, KV cache and FLOPs of a spec. ``numbers`` are the sizes they hold for."""
+
+    id: str
+    title: str
+    config: str | None
+    numbers: Mapping[str, int]
+    options: Mapping[str, OptionValue]
+    params: Params
+    kv_cache: Cache
+    flops: Amount
+    length: int | None
+    missing: tuple[str, ...]  # sizes without a number; what depends on them is None
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data; a count is null while a size it needs has no number."""
+        params, cached = self.params, self.kv_cache
+        return {
+            "id": self.id,
+            "title": self.title,
+            "config": self.config,
+            "sizes": dict(self.numbers),
+            "options": dict(self.options),
+            "missing": list(self.missing),
+            "params": {
+                "total": params.total.number,
+                "active": params.active.number,
+                "trainable": params.trainable.number,
+                "frozen": params.frozen.number,
+                "by_role": {role: a.number for role, a in params.by_role.items()},
+                "formula": str(params.total.formula),
+                "active_formula": str(params.active.formula),
+                "by_role_formula": {r: str(a.formula) for r, a in params.by_role.items()},
+                "unit": "weights",
+                "definition": param_rules.DEFINITIONS["total"],
+                "definitions": dict(param_rules.DEFINITIONS),
+            },
+            "kv_cache": {
+                "per_token": cached.per_token.number,
+                "per_layer": cached.per_layer.number if cached.per_layer is not None else None,
+                "layers": [
+                    {
+                        "path": layer.path,
+                        "elements": layer.elements.number,
+                        "formula": str(layer.elements.formula),
+                        "layers": layer.times.number,
+                        "layers_formula": str(layer.times.formula),
+                    }
+                    for layer in cached.layers
+                ],
+                "formula": str(cached.per_token.formula),
+                "per_layer_formula": str(cached.per_layer.formula)
+                if cached.per_layer is not None
+                else None,
+                "unit": "elements",
+                "definition": cache_rules.DEFINITIONS["per_token"],
+                "definitions": dict(cache_rules.DEFINITIONS),
+            },
+            "flops": {
+                "forward": self.flops.number,
+                "length": self.length,
+                "formula": str(self.flops.formula),
+                "unit": "FLOPs (a multiply-add is 2)",
+                "definition": flop_rules.DEFINITION,
+            },
+        }
+
+
+def inspect(
+    spec: Spec,
+    library: Library | None = None,
+    *,
+    config: str | None = None,
+    overrides: Mapping[str, object] = NONE,
+    length: int | None = None,
+) -> Inspection:
+    """Count ``spec`` under ``config`` with ``overrides`` (sizes and options, as `--set`).
+
+    ``length`` is the number of positions (``d_t`` and, unless bound otherwise, ``d_s``) that the
+    FLOPs are for; default 1024. A size with a definition may only be set to an equal number.
+
+    Raises:
+        DiagramError: a fault in the spec, in a name or in a value.
+    """
+    settings = resolve_settings(spec, config=config, overrides=overrides)
+    if length is not None and positive_integer(length) is None:
+        raise DiagramError(
+            Fault("bad-value", "the length must be a positive integer", found=str(length))
+        )
+    settings, used_length = _with_length(spec, settings, length)
+    report = Report()
+    numbers = known_numbers(spec, settings, report.add)
+    report.raise_if_errors()
+    # The numeric run checks the divisions; the symbolic one gives the formulas.
+    infer(spec, library, settings, numeric=True).report.raise_if_errors()
+    found = infer(spec, library, settings, numeric=False)
+    found.report.raise_if_errors()
+    assert found.frame is not None  # no errors, so everything is known
+    evaluate = Evaluator(spec, found.reduce, _defaults(spec, settings), numbers)
+    tally = Counter().tally(found.frame)
+    params = count_params(spec, tally, evaluate)
+    cached = count_cache(tally, evaluate)
+    flops = count_flops(tally, evaluate)
+    missing = dict.fromkeys(
+        name for a in (params.total, cached.per_token, flops) for name in a.missing
+    )
+    return Inspection(
+        spec.id,
+        spec.title,
+        config,
+        MappingProxyType({name: numbers[name] for name in spec.dims if name in numbers}),
+        settings.options,
+        params,
+        cached,
+        flops,
+        used_length,
+        tuple(sorted(missing)),
+    )
+
+
+def _with_length(
+    spec: Spec, settings: Settings, length: int | None
+) -> tuple[Settings, int | None]:
+    """Numbers for the sizes that count positions, where nothing else fixes them."""
+    wanted = length if length is not None else DEFAULT_LENGTH
+    added = {}
+    for name in LENGTHS:
+        dim = spec.dims.get(name)
+        if dim is None or name in settings.numbers or dim.value is not None:
+            continue
+        if dim.default is not None and length is None:
+            continue
+        if dim.default is not None and name != "d_t" and "d_t" in spec.dims:
+            continue  # follows from d_t by its default
+        added[name] = wanted
+    used = wanted if added else settings.numbers.get("d_t", settings.numbers.get("d_s"))
+    numbers = MappingProxyType({**settings.numbers, **added})
+    notes = {name: (f"{name} = {number}, the length asked for", NOWHERE)
+             for name, number in added.items()}
+    origins = MappingProxyType({**settings.origins, **notes})
+    return replace(settings, numbers=numbers, origins=origins), used
+
+
+def _defaults(spec: Spec, settings: Settings) -> dict[str, Dim]:
+    """Defaults that a formula may put in: those of sizes that no setting fixes.
+
+    A length that is proposed as a number stays a name: formulas are for any length.
+    """
+    found = {}
+    for name, dim in spec.dims.items():
+        if dim.default is None or dim.value is not None or name in settings.numbers:
+            continue
+        default = parse_cached(dim.default.value)
+        if not (name in LENGTHS and default.is_const):
+            found[name] = default
+    return found

@@ -1,0 +1,61 @@
+"""Learned weights: all, by role, active per token, trained and frozen.
+
+Conventions: a tensor counts once however many blocks use it (`share`, tied tables); biases
+count; buffers do not; a repeat counts its weights once a turn unless they are `once`; copies
+count each. A bank of N experts of which a token meets K counts fully in the total and K/N in
+the active weights. Frozen weights and averaged copies (`mark: ema`) count, but are not trained.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from transformer_diagrams.count.amount import Amount, Evaluator
+from transformer_diagrams.count.tally import ZERO, Tally
+from transformer_diagrams.dims import Dim
+from transformer_diagrams.spec.model import Spec
+
+OTHER = "other"
+_NOT_TRAINED = ("frozen", "ema")
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """Numbers of weights. ``by_role`` is sorted by name and adds up to ``total``."""
+
+    total: Amount
+    active: Amount
+    trainable: Amount
+    frozen: Amount
+    by_role: dict[str, Amount]
+
+
+DEFINITIONS = {
+    "total": "every learned weight once: tied and shared tensors once, biases included, buffers "
+    "not, repeats counted each turn",
+    "by_role": "the total, split by what the weights are for; norms and embeddings wherever "
+    "they stand",
+    "active": "the total, with K/N of each bank of experts of which a token meets K of N; "
+    "embedding and head included",
+    "trainable": "the total without weights marked frozen and without averaged copies (ema)",
+    "frozen": "weights marked frozen, and averaged copies (ema)",
+}
+
+
+def count_params(spec: Spec, tally: Tally, evaluate: Evaluator) -> Params:
+    """Sum the weights of ``tally``; what no block claims has the role of the spec, or `other`."""
+    total, active, frozen = ZERO, ZERO, ZERO
+    by_role: dict[str, Dim] = {}
+    for key, (params, share) in tally.weights.items():
+        role = key.role or spec.counts_as or spec.role or OTHER
+        by_role[role] = by_role.get(role, ZERO) + params
+        total, active = total + params, active + share
+        if key.mark in _NOT_TRAINED:
+            frozen = frozen + params
+    return Params(
+        evaluate(total),
+        evaluate(active),
+        evaluate(total - frozen),
+        evaluate(frozen),
+        {role: evaluate(by_role[role]) for role in sorted(by_role)},
+    )

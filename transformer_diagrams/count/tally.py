@@ -1,0 +1,229 @@
+"""One pass over the frames: weights by role, caches and work, each times how often it exists.
+
+A used spec is added up once and scaled where it is used, so a closed and an opened `use` count
+the same, and a thousand equal blocks cost one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from transformer_diagrams.dims import Dim, const
+from transformer_diagrams.graph.frame import Applied, Frame
+from transformer_diagrams.graph.program import ROOT, Atom
+from transformer_diagrams.ops.registry import Shape
+from transformer_diagrams.spec.model import Block
+
+ONE = const(1)
+ZERO = const(0)
+
+
+@dataclass(frozen=True, slots=True)
+class WeightKey:
+    """What is known of a weight from inside: None is left to whoever uses the spec."""
+
+    role: str | None
+    mark: str | None
+    once: bool  # its `once:` has not met a repeat yet
+
+
+@dataclass(frozen=True, slots=True)
+class Cached:
+    """Elements that one token leaves in a cache. ``layer`` is the path of the layer it is in."""
+
+    layer: str
+    elements: Dim
+    times: Dim
+    inner: bool  # the layer is a whole used spec
+
+
+@dataclass(slots=True)
+class Tally:
+    """``weights`` maps to (all, active per token)."""
+
+    weights: dict[WeightKey, tuple[Dim, Dim]] = field(default_factory=dict)
+    caches: list[Cached] = field(default_factory=list)
+    flops: Dim = ZERO
+
+    def add(self, key: WeightKey, params: Dim, active: Dim) -> None:
+        total, share = self.weights.get(key, (ZERO, ZERO))
+        self.weights[key] = (total + params, share + active)
+
+
+class Counter:
+    """Tallies frames; equal frames are tallied once."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Frame, Tally]] = {}
+
+    def tally(self, frame: Frame) -> Tally:
+        """What one copy of ``frame`` holds and does."""
+        known = self._known.get(id(frame))
+        if known is None:
+            known = (frame, _Adder(self, frame).run())
+            self._known[id(frame)] = known
+        return known[1]
+
+
+class _Adder:
+    def __init__(self, counter: Counter, frame: Frame) -> None:
+        self.counter = counter
+        self.frame = frame
+        self.program = frame.program
+        self.tally = Tally()
+        self._times: dict[int, Dim] = {}
+        # Equal ops at equal places are counted first and multiplied once.
+        self._ops: dict[tuple[int, WeightKey, Dim], tuple[Applied, int]] = {}
+        self._work: dict[tuple[int, Dim], tuple[Applied, int]] = {}
+
+    def run(self) -> Tally:
+        for atom in self.program.atoms:
+            if atom.index in self.frame.applied:
+                self._op(atom)
+            elif atom.index in self.frame.uses:
+                self._use(atom)
+        self._sum_ops()
+        return self.tally
+
+    # -- how often --------------------------------------------------------------------------
+
+    def times(self, box: int) -> Dim:
+        """How often the content of ``box`` exists: repeats and copies around it."""
+        known = self._times.get(box)
+        if known is None:
+            known = ONE
+            for index in self.program.up(box):
+                known = known * self._own_times(index)
+            self._times[box] = known
+        return known
+
+    def _own_times(self, box: int) -> Dim:
+        times = self.frame.counts.get(box, ONE)
+        block = self.program.boxes[box].block
+        if block is not None and block.id in self.frame.copies:
+            times = times * self.frame.copies[block.id]
+        return times
+
+    def once_times(self, box: int) -> tuple[Dim, bool]:
+        """As ``times`` without the innermost repeat; and whether there is no repeat here."""
+        times, pending = ONE, True
+        for index in self.program.up(box):
+            if pending and index in self.frame.counts:
+                pending = False
+                block = self.program.boxes[index].block
+                if block is not None and block.id in self.frame.copies:
+                    times = times * self.frame.copies[block.id]
+                continue
+            times = times * self._own_times(index)
+        return times, pending
+
+    def _around(self, atom: Atom) -> Iterable[Block]:
+        """The block itself, then the structures around it, innermost first."""
+        if atom.block is not None and atom.kind in ("op", "use"):
+            yield atom.block
+        for index in self.program.up(atom.box):
+            block = self.program.boxes[index].block
+            if index != ROOT and block is not None:
+                yield block
+
+    def _key(self, atom: Atom, role: str | None) -> tuple[WeightKey, Dim, bool]:
+        """Role, mark, how often the weights exist, and whether they are another block's."""
+        own = atom.block if atom.kind in ("op", "use") else None
+        outer, mark, once, shared = None, None, False, False
+        for block in self._around(atom):
+            outer = outer or block.counts_as
+            mark = mark or block.mark or None
+            once = once or block.once
+            shared = shared or block.share is not None
+        if own is not None and own.counts_as:
+            role = own.counts_as
+        copies = self.frame.copies.get(own.id, ONE) if own is not None else ONE
+        if once:
+            times, pending = self.once_times(atom.box)
+        else:
+            times, pending = self.times(atom.box), False
+        return WeightKey(role or outer, mark, pending), times * copies, shared
+
+    def _all_times(self, atom: Atom) -> Dim:
+        copies = ONE
+        if atom.block is not None and atom.kind in ("op", "use"):
+            copies = self.frame.copies.get(atom.block.id, ONE)
+        return self.times(atom.box) * copies
+
+    # -- atoms ------------------------------------------------------------------------------
+
+    def _op(self, atom: Atom) -> None:
+        applied = self.frame.applied[atom.index]
+        key, times, shared = self._key(atom, applied.op.param_role or None)
+        if not shared and applied.params != ZERO:
+            slot = (id(applied), key, times)
+            self._ops[slot] = (applied, self._ops.get(slot, (applied, 0))[1] + 1)
+        everywhere = self._all_times(atom)
+        if self.frame.when(atom.index) != "train":
+            work = (id(applied), everywhere)
+            self._work[work] = (applied, self._work.get(work, (applied, 0))[1] + 1)
+        if applied.op.name == "cache":
+            self.tally.caches.append(
+                Cached(self._layer(atom), cached_per_token(applied), everywhere, False)
+            )
+
+    def _layer(self, atom: Atom) -> str:
+        """The nearest structure that a reader would call one layer; "" is the whole spec."""
+        for index in self.program.up(atom.box):
+            box = self.program.boxes[index]
+            if box.block is not None and box.kind in ("residual", "repeat", "group", "column"):
+                return box.block.id
+        return ""
+
+    def _use(self, atom: Atom) -> None:
+        inner = self.frame.uses[atom.index]
+        block = atom.block
+        assert block is not None
+        tally = self.counter.tally(inner)
+        spec = inner.program.spec
+        key, times, shared = self._key(atom, None)
+        own_role = block.counts_as or spec.counts_as or spec.role or key.role
+        train = self.frame.when(atom.index) == "train"
+        everywhere = self._all_times(atom)
+        if not shared:
+            for inside, (params, active) in tally.weights.items():
+                scaled, pending = times, key.once
+                if inside.once and not key.once:
+                    scaled, pending = self.once_times(atom.box)
+                    scaled = scaled * self.frame.copies.get(block.id, ONE)
+                resolved = WeightKey(inside.role or own_role, inside.mark or key.mark, pending)
+                self.tally.add(resolved, params * scaled, active * scaled)
+        if not train:
+            self.tally.flops = self.tally.flops + tally.flops * everywhere
+        for cached in tally.caches:
+            layer = f"{block.id}/{cached.layer}" if cached.inner else block.id
+            self.tally.caches.append(
+                Cached(layer, cached.elements, cached.times * everywhere, True)
+            )
+
+    def _sum_ops(self) -> None:
+        for (_, key, times), (applied, count) in self._ops.items():
+            params = applied.params * times * count
+            self.tally.add(key, params, applied.active * times * count)
+        for (_, times), (applied, count) in self._work.items():
+            self.tally.flops = self.tally.flops + applied.flops * times * count
+
+
+def cached_per_token(applied: Applied) -> Dim:
+    """Elements of one position: the product of all axes but the position axis."""
+    axis = applied.attrs.get("axis", -2)
+    axis = axis.as_int() if isinstance(axis, Dim) else axis
+    total = ZERO
+    for shape in applied.inputs:
+        total = total + _without(shape, int(axis if axis is not None else -2))
+    return total
+
+
+def _without(shape: Shape, axis: int) -> Dim:
+    product = ONE
+    at = axis % len(shape.dims) if shape.dims else 0
+    for number, size in enumerate(shape.dims):
+        if number != at:
+            product = product * size
+    return product

@@ -1,0 +1,226 @@
+"""Sums of products as plain dicts: multiply, divide with remainder, greatest common divisor.
+
+A polynomial is a dict from monomial to coefficient; a monomial is a sorted tuple of (factor,
+exponent). A factor is a name or an opaque atom: here any two factors are just two variables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from math import gcd as int_gcd
+from math import lcm
+from typing import Any
+
+from transformer_diagrams.dims.errors import MAX_DEGREE, MAX_PRODUCTS, too_large
+
+Coef = int | Fraction
+Mono = tuple[tuple[Any, int], ...]
+Poly = dict[Mono, Coef]
+
+_MAX_GCD_TERMS = 80  # beyond this, fractions of sums are left as they are
+
+
+def whole(c: Coef) -> Coef:
+    """A fraction with denominator 1 as an int."""
+    if type(c) is int:
+        return c
+    return c.numerator if c.denominator == 1 else c
+
+
+def join(a: Mono, b: Mono) -> Mono:
+    """The product of two monomials."""
+    if not a:
+        return b
+    if not b:
+        return a
+    powers = dict(a)
+    for factor, exponent in b:
+        total = powers.get(factor, 0) + exponent
+        if total:
+            if not -MAX_DEGREE <= total <= MAX_DEGREE:
+                raise too_large(f"a power beyond {MAX_DEGREE}")
+            powers[factor] = total
+        else:
+            del powers[factor]
+    return tuple(sorted(powers.items()))
+
+
+def inverse(m: Mono) -> Mono:
+    return tuple((factor, -exponent) for factor, exponent in m)
+
+
+def times(p: Poly, q: Poly) -> Poly:
+    """The product; refused when it would take too many steps."""
+    if len(p) * len(q) > MAX_PRODUCTS:
+        raise too_large(f"a product of {len(p):,} by {len(q):,} terms")
+    out: Poly = {}
+    for m, c in p.items():
+        for n, d in q.items():
+            key = join(m, n)
+            out[key] = out.get(key, 0) + c * d
+    return {m: whole(c) for m, c in out.items() if c}
+
+
+def minus(p: Poly, q: Poly) -> Poly:
+    out = dict(p)
+    for m, c in q.items():
+        out[m] = out.get(m, 0) - c
+    return {m: whole(c) for m, c in out.items() if c}
+
+
+def scaled(p: Poly, mono: Mono, by: Coef) -> Poly:
+    return {join(m, mono): whole(c * by) for m, c in p.items()}
+
+
+def common_factor(p: Poly) -> Mono:
+    """The monomial that can be taken out of every term; exponents may be negative."""
+    lowest: dict[Any, int] = {}
+    for m in p:
+        for factor, exponent in m:
+            lowest[factor] = min(lowest.get(factor, exponent), exponent)
+    for m in p:
+        powers = dict(m)
+        for factor in lowest:
+            lowest[factor] = min(lowest[factor], powers.get(factor, 0))
+    return tuple(sorted((f, e) for f, e in lowest.items() if e))
+
+
+def content(coefs: Iterable[Coef]) -> Fraction:
+    """The positive rational that leaves whole coefficients without a common divisor."""
+    top, bottom = 0, 1
+    for c in coefs:
+        f = Fraction(c)
+        top = int_gcd(top, f.numerator)
+        bottom = lcm(bottom, f.denominator)
+    return Fraction(top, bottom) if top else Fraction(1)
+
+
+def factors(p: Poly) -> list[Any]:
+    return sorted({factor for m in p for factor, _ in m})
+
+
+def _order(variables: list[Any], m: Mono) -> tuple[int, ...]:
+    powers = dict(m)
+    return tuple(powers.get(v, 0) for v in variables)
+
+
+def lead(p: Poly, variables: list[Any] | None = None) -> Mono:
+    """The leading monomial in the lexicographic order of the sorted factors."""
+    names = factors(p) if variables is None else variables
+    return max(p, key=lambda m: _order(names, m))
+
+
+def divide(p: Poly, q: Poly) -> tuple[Poly, Poly]:
+    """Quotient and remainder of ordinary polynomials by the leading term of ``q``."""
+    variables = sorted({*factors(p), *factors(q)})
+    top = lead(q, variables)
+    back = inverse(top)
+    quotient: Poly = {}
+    remainder: Poly = {}
+    rest = dict(p)
+    steps = 0
+    while rest:
+        steps += len(q)
+        if steps > MAX_PRODUCTS:
+            raise too_large("a division of long sums")
+        m = lead(rest, variables)
+        ratio = join(m, back)
+        if any(e < 0 for _, e in ratio):
+            remainder[m] = rest.pop(m)
+            continue
+        c = whole(Fraction(rest[m]) / q[top])
+        quotient[ratio] = c
+        rest = minus(rest, scaled(q, ratio, c))
+    return quotient, remainder
+
+
+def exact(p: Poly, q: Poly) -> Poly | None:
+    """``p / q`` where nothing remains, else None."""
+    quotient, remainder = divide(p, q)
+    return None if remainder else quotient
+
+
+def _primitive(p: Poly) -> Poly:
+    by = content(p.values())
+    if p and p[lead(p)] < 0:
+        by = -by
+    return {m: whole(c / by) for m, c in p.items()}
+
+
+def _by_power(p: Poly, x: Any) -> dict[int, Poly]:
+    out: dict[int, Poly] = {}
+    for m, c in p.items():
+        power = 0
+        rest = []
+        for factor, exponent in m:
+            if factor == x:
+                power = exponent
+            else:
+                rest.append((factor, exponent))
+        out.setdefault(power, {})[tuple(rest)] = c
+    return out
+
+
+def _content_in(p: Poly, x: Any) -> Poly:
+    found: Poly = {}
+    for _, part in sorted(_by_power(p, x).items()):
+        found = gcd(found, part)
+    return found
+
+
+def _cut(p: Poly, q: Poly) -> Poly:
+    quotient = exact(p, q)
+    assert quotient is not None
+    return quotient
+
+
+def _pseudo_remainder(p: Poly, q: Poly, x: Any) -> Poly:
+    parts = _by_power(q, x)
+    degree = max(parts)
+    top = parts[degree]
+    rest = p
+    while rest:
+        own = _by_power(rest, x)
+        high = max(own)
+        if high < degree:
+            break
+        step: Mono = ((x, high - degree),) if high > degree else ()
+        rest = minus(times(top, rest), times(times(own[high], {step: 1}), q))
+    return rest
+
+
+def gcd(p: Poly, q: Poly) -> Poly:
+    """Greatest common divisor over the rationals, primitive, with a positive leading term.
+
+    Euclid's algorithm on primitive parts, one variable after another (Knuth, The Art of Computer
+    Programming, volume 2, section 4.6.1).
+    """
+    if not p or not q:
+        return _primitive(p or q)
+    if max(len(p), len(q)) > _MAX_GCD_TERMS:
+        return {(): 1}
+    mine, yours = factors(p), factors(q)
+    shared = [x for x in mine if x in yours]
+    if not shared:
+        return {(): 1}
+    lonely = [x for x in mine if x not in yours]
+    if lonely:
+        return gcd(_content_in(p, lonely[0]), q)
+    lonely = [x for x in yours if x not in mine]
+    if lonely:
+        return gcd(p, _content_in(q, lonely[0]))
+    x = shared[0]
+    a_content, b_content = _content_in(p, x), _content_in(q, x)
+    a, b = _cut(p, a_content), _cut(q, b_content)
+    if max(_by_power(a, x)) < max(_by_power(b, x)):
+        a, b = b, a
+    while b:
+        rest = _pseudo_remainder(a, b, x)
+        a = b
+        b = _cut(rest, _content_in(rest, x)) if rest else rest
+        if b and x not in factors(b):
+            a, b = {(): 1}, {}
+        else:
+            b = _primitive(b) if b else b
+    return _primitive(times(gcd(a_content, b_content), a))

@@ -1,0 +1,380 @@
+"""Reads formulas and conditions from text, with a column for every complaint. Nothing is run.
+
+    sum      = term {("+" | "-") term}
+    term     = {"+" | "-"} run {("*" | "/" | "//" | "%") run}
+    run      = power {power}                       "2 n_g d_K", "4 (d + 1)": a product
+    power    = unit [("^" | "**") ["-"] power]     the exponent is a whole number
+    unit     = number | name | "(" sum ")" | function "(" sum {"," sum} ")"
+
+``a / b c`` is refused, because half of its readers would read ``a / (b c)``; ``1/2 d_m`` is not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from fractions import Fraction
+from functools import lru_cache
+
+from transformer_diagrams.dims.algebra import (
+    Dim,
+    ceil_of,
+    const,
+    floor_of,
+    maximum,
+    minimum,
+    sym,
+)
+from transformer_diagrams.dims.errors import MAX_NESTING, MAX_TEXT, DimError, too_large
+from transformer_diagrams.errors import nearest
+
+_TOKEN = re.compile(
+    r"(?P<space>\s+)|(?P<number>\d+(?:\.\d+)?|\.\d+)|(?P<name>[^\W\d]\w*)"
+    r"|(?P<sign>//|\*\*|==|!=|<=|>=|[-+*/%^(),|<>=])"
+)
+_SAME = str.maketrans({"×": "*", "·": "*", "⋅": "*", "−": "-", "÷": "/", "∣": "|"})
+_WIDE = {"≤": "<=", "≥": ">=", "≠": "!="}
+_MAX_DIGITS = 300
+_FUNCTIONS: dict[str, tuple[Callable[..., Dim], int, int]] = {
+    "min": (minimum, 1, 1000),
+    "max": (maximum, 1, 1000),
+    "floor": (floor_of, 1, 1),
+    "ceil": (ceil_of, 1, 1),
+}
+COMPARISONS = ("==", "!=", "<=", ">=", "<", ">", "|")
+
+
+class Token:
+    __slots__ = ("column", "kind", "text")
+
+    def __init__(self, kind: str, text: str, column: int) -> None:
+        self.kind = kind
+        self.text = text
+        self.column = column
+
+
+def tokens(text: str) -> list[Token]:
+    """The tokens of ``text`` and one of kind "end". Raises DimError for a foreign character."""
+    if len(text) > MAX_TEXT:
+        raise DimError(f"the formula is {len(text):,} characters long, at most {MAX_TEXT:,} fit", 1)
+    source = text.translate(_SAME)
+    out: list[Token] = []
+    at = 0
+    while at < len(source):
+        wide = _WIDE.get(source[at])
+        if wide:
+            out.append(Token("sign", wide, at + 1))
+            at += 1
+            continue
+        found = _TOKEN.match(source, at)
+        if found is None:
+            raise _foreign(text, at)
+        kind = found.lastgroup or ""
+        piece = found.group()
+        if kind == "number":
+            _check_number(piece, source, found.end(), at + 1)
+        elif kind == "name" and not piece.isidentifier():
+            bad = next(i for i in range(len(piece)) if not piece[: i + 1].isidentifier())
+            raise _foreign(text, at + bad)
+        if kind != "space":
+            out.append(Token(kind, piece, at + 1))
+        at = found.end()
+    out.append(Token("end", "", len(text) + 1))
+    return out
+
+
+def _check_number(piece: str, source: str, end: int, column: int) -> None:
+    if not piece.isascii():
+        raise DimError(f"'{piece}' is not written with the digits 0 to 9", column)
+    if len(piece) > _MAX_DIGITS:
+        raise DimError(f"a number of {len(piece):,} digits is too large", column)
+    tail = re.compile(r"[eE][+-]?\d+(?!\w)|_\d[\d_]*|\.").match(source, end)
+    if tail is not None:
+        shown = piece + tail.group()
+        hint = "a decimal has one point" if tail.group() == "." else "write it out, as 100000"
+        raise DimError(f"'{shown}' is not a number here", column, hint)
+
+
+def _foreign(text: str, at: int) -> DimError:
+    character = text[at]
+    hints = {
+        "'": "a name has no prime; call it d_cq, say, and give it `tex: d_c'`",
+        "$": "a formula is written without dollar signs",
+        "\\": "a formula is not TeX: write d_m / n_h, floor(...), min(...)",
+        "[": "use parentheses",
+        "{": "use parentheses, and names without braces",
+        "&": "state two conditions apart",
+        "²": "write ^2",
+        "³": "write ^3",
+        "⌊": "write floor(...)",
+        "⌈": "write ceil(...)",
+        "√": "sizes are exact: a root is not one",
+        ".": "write a decimal as 0.5",
+    }
+    shown = f"'{character}'" if character.isprintable() else f"U+{ord(character):04X}"
+    shown = shown if character != "'" else '"\'"'
+    return DimError(f"{shown} cannot stand in a formula", at + 1, hints.get(character, ""))
+
+
+class Reader:
+    """One pass over the tokens of one text."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tokens = tokens(text)
+        self.at = 0
+        self.depth = 0
+        self.column = 1  # of the operator at work, for faults of the arithmetic itself
+
+    @property
+    def now(self) -> Token:
+        return self.tokens[self.at]
+
+    def take(self) -> Token:
+        token = self.tokens[self.at]
+        self.at += 1
+        return token
+
+    def sees(self, *signs: str) -> bool:
+        token = self.tokens[self.at]
+        return token.kind == "sign" and token.text in signs
+
+    def deeper(self) -> None:
+        self.depth += 1
+        if self.depth > MAX_NESTING:
+            error = too_large(f"more than {MAX_NESTING} parentheses inside one another")
+            raise DimError(error.message, self.now.column, error.hint)
+
+    def sum(self) -> Dim:
+        self.deeper()
+        value = self.term()
+        while self.sees("+", "-"):
+            sign = self.take()
+            more = self.term()
+            self.column = sign.column
+            value = value + more if sign.text == "+" else value - more
+        self.depth -= 1
+        return value
+
+    def signs(self) -> bool:
+        """Any number of signs before a term; True for minus."""
+        negative = False
+        while self.sees("+", "-"):
+            negative ^= self.take().text == "-"
+        return negative
+
+    def term(self) -> Dim:
+        negative = self.signs()
+        value, number = self.run(divides=None, after_number=False)
+        if negative:
+            value = -value
+        while self.sees("*", "/", "//", "%"):
+            sign = self.take()
+            minus = self.signs()
+            more, number = self.run(
+                divides=None if sign.text == "*" else sign,
+                after_number=number and sign.text == "/",
+            )
+            self.column = sign.column
+            if minus:
+                more = -more
+            if sign.text == "*":
+                value = value * more
+            elif sign.text == "/":
+                value = value / more
+            elif sign.text == "//":
+                value = value // more
+            else:
+                value = value % more
+            if number:
+                # 1/2 d_m: the number's factors come after the fraction, not below it
+                while self.starts_unit():
+                    self.column = self.now.column
+                    value = value * self.power(first=False)
+                number = False
+        return value
+
+    def starts_unit(self) -> bool:
+        return self.now.kind in ("name", "number") or self.sees("(")
+
+    def run(self, *, divides: Token | None, after_number: bool) -> tuple[Dim, bool]:
+        """Factors side by side; also whether it was one bare number."""
+        number = self.now.kind == "number"
+        value = self.power()
+        if number and divides is not None and after_number:
+            return value, True
+        single = True
+        while self.starts_unit():
+            if divides is not None:
+                raise DimError(
+                    f"what stands below '{divides.text}' is not clear",
+                    self.now.column,
+                    f"write a {divides.text} (b c), or c * (a {divides.text} b)",
+                )
+            self.column = self.now.column
+            value = value * self.power(first=False)
+            single = False
+        return value, number and single
+
+    def power(self, *, first: bool = True) -> Dim:
+        if not first and self.now.kind == "number":
+            raise DimError(
+                f"the number {self.now.text} follows a factor",
+                self.now.column,
+                "a number goes in front: 2 d_m; or write d_m * 2, d_m^2, d_m + 2",
+            )
+        value = self.unit()
+        if self.sees("^", "**"):
+            sign = self.take()
+            self.deeper()
+            negative = self.signs()
+            at = self.now.column
+            exponent = self.power()
+            self.depth -= 1
+            number = exponent.as_int()
+            if number is None:
+                raise DimError(
+                    f"an exponent must be a whole number, not {exponent}", at,
+                    "sizes are sums of products: a name cannot be an exponent",
+                )
+            self.column = sign.column
+            value = value ** (-number if negative else number)
+        return value
+
+    def unit(self) -> Dim:
+        token = self.take()
+        if token.kind == "number":
+            return const(Fraction(token.text) if "." in token.text else int(token.text))
+        if token.kind == "name":
+            return self.called(token)
+        if token.text == "(" and token.kind == "sign":
+            value = self.sum()
+            self.close(token)
+            return value
+        self.at -= 1
+        raise self.unexpected("a name, a number or '('")
+
+    def called(self, token: Token) -> Dim:
+        known = _FUNCTIONS.get(token.text)
+        if known is None:
+            after = self.now
+            touching = after.column == token.column + len(token.text)
+            if self.sees("(") and touching and len(token.text) > 2 and "_" not in token.text:
+                listed = ", ".join(_FUNCTIONS)
+                close = nearest(token.text, _FUNCTIONS)
+                raise DimError(
+                    f"there is no function '{token.text}'",
+                    token.column,
+                    (f"did you mean '{close}'? " if close else "") + f"known: {listed}; "
+                    "a product has a space or * before the parenthesis",
+                )
+            return sym(token.text)
+        if not self.sees("("):
+            raise DimError(
+                f"'{token.text}' is a function, and '(' is missing", token.column,
+                f"write {token.text}(...)",
+            )
+        opened = self.take()
+        args = [self.sum()]
+        while self.sees(","):
+            self.take()
+            args.append(self.sum())
+        self.close(opened)
+        make, least, most = known
+        if not least <= len(args) <= most:
+            raise DimError(
+                f"'{token.text}' takes one argument, not {len(args)}", token.column,
+                f"write {token.text}(a / b)",
+            )
+        self.column = token.column
+        return make(*args)
+
+    def close(self, opened: Token) -> None:
+        if not self.sees(")"):
+            if self.now.kind == "end":
+                raise DimError("')' is missing", self.now.column,
+                               f"it closes the '(' in column {opened.column}")
+            raise self.unexpected("')' or an operator")
+        self.take()
+
+    def unexpected(self, wanted: str) -> DimError:
+        token = self.now
+        if token.kind == "end":
+            if not self.text.strip():
+                return DimError("the formula is empty", 1, "write a size such as d_m or 2 d_K")
+            return DimError(f"the formula ends where {wanted} should stand", token.column)
+        hint = ""
+        if token.text == ",":
+            hint = "a number has no comma: write 4096; commas stand in min(a, b) only"
+        elif token.text in ("=", *COMPARISONS):
+            hint = "a size is a formula; relations go to `where:`"
+        return DimError(f"'{token.text}' where {wanted} should stand", token.column, hint)
+
+    def end(self) -> None:
+        if self.now.kind == "end":
+            return
+        if self.sees(")"):
+            raise DimError("')' closes nothing", self.now.column)
+        raise self.unexpected("an operator or the end")
+
+
+def _guarded(reader: Reader, read: Callable[[], Dim]) -> Dim:
+    try:
+        return read()
+    except DimError as error:
+        if error.column:
+            raise
+        raise DimError(error.message, reader.column, error.hint) from None
+
+
+@lru_cache(maxsize=16384)
+def parse(text: str) -> Dim:
+    """The formula in ``text``. Raises DimError with the column (from 1) and a hint.
+
+    >>> str(parse("(d_m / n_h) * 2 n_h + 1"))
+    '2 d_m + 1'
+    """
+    if text.isascii():
+        if text.isdigit() and len(text) < 19:
+            return const(int(text))
+        if text.isidentifier() and text not in _FUNCTIONS:
+            return sym(text)
+    reader = Reader(text)
+
+    def read() -> Dim:
+        value = reader.sum()
+        reader.end()
+        return value
+
+    return _guarded(reader, read)
+
+
+def read_condition(text: str) -> tuple[str, Dim, Dim]:
+    """(sign, left, right) of ``left sign right``."""
+    reader = Reader(text)
+
+    def side() -> Dim:
+        return _guarded(reader, reader.sum)
+
+    left = side()
+    sign = reader.now
+    if sign.kind == "end":
+        raise DimError(
+            "a condition compares two sizes", sign.column,
+            "write n_g | n_h (n_g divides n_h), n_h % n_g == 0, d_K == d_V or k <= d_s",
+        )
+    if not reader.sees(*COMPARISONS):
+        if reader.sees("="):
+            raise DimError("one '=' is no comparison", sign.column, "write ==")
+        if reader.sees(")"):
+            raise DimError("')' closes nothing", sign.column)
+        raise reader.unexpected("one of " + " ".join(COMPARISONS))
+    reader.take()
+    if sign.text == "|" and reader.sees("|"):
+        raise DimError("'||' is no comparison", sign.column, "state one condition a line")
+    right = side()
+    if reader.sees(*COMPARISONS, "="):
+        raise DimError("a condition has one comparison", reader.now.column,
+                       "state two conditions: a <= b, b <= c")
+    reader.end()
+    return sign.text, left, right

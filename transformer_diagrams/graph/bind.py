@@ -1,0 +1,291 @@
+"""Binding the sizes and options of a used spec, in the names of the outermost one.
+
+A size is bound by, in this order: `with`, the same name in the using spec, the shapes of the
+inputs (an axis that is a bare name), its definition (`value:`), its `default:`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from transformer_diagrams.dims import Dim, DimError, Verdict, nearest_multiples
+from transformer_diagrams.errors import DiagramError, Fault, did_you_mean
+from transformer_diagrams.graph.options import (
+    OptionValue,
+    bad_option,
+    default_options,
+    option_value,
+)
+from transformer_diagrams.graph.scope import Note, Scope, dim_fault, parse_cached
+from transformer_diagrams.ops.registry import Shape
+from transformer_diagrams.spec.model import Block, Spec, Text
+
+Report = Callable[[Fault], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """What the names of a used spec stand for."""
+
+    env: Mapping[str, Dim]
+    origins: Mapping[str, tuple[Note, ...]]
+    definitions: Mapping[str, Dim]  # sizes of the used spec that keep their own names
+
+
+def use_options(block: Block, used: Spec, scope: Scope, report: Report) -> dict[str, OptionValue]:
+    """Options of ``used``: `with`, else the same name in the using spec, else the default."""
+    options = default_options(used)
+    for name, option in used.options.items():
+        if name in scope.options:
+            same = option_value(option, scope.options[name])
+            if same is not None:
+                options[name] = same
+        given = block.bind.get(name)
+        if given is None:
+            continue
+        value = given.value
+        if isinstance(value, str) and value in scope.options and value not in option.choices:
+            value = scope.options[value]
+        chosen = option_value(option, value)
+        if chosen is None:
+            report(bad_option(option, value, given.span, f"{block.path}.with.{name}"))
+        else:
+            options[name] = chosen
+    return options
+
+
+def bind_use(
+    block: Block,
+    used: Spec,
+    scope: Scope,
+    shapes: Mapping[str, Shape],
+    *,
+    claim: Callable[[str, Dim], bool],
+    report: Report,
+) -> Binding | None:
+    """The binding of ``used`` at ``block``; None after a fault.
+
+    ``shapes`` are those of the inputs by name. ``claim(name, definition)`` says whether a
+    defined size may keep its own name in the outermost spec.
+    """
+    return _Binder(block, used, scope, shapes, claim, report).run()
+
+
+class _Binder:
+    def __init__(
+        self,
+        block: Block,
+        used: Spec,
+        scope: Scope,
+        shapes: Mapping[str, Shape],
+        claim: Callable[[str, Dim], bool],
+        report: Report,
+    ) -> None:
+        self.block = block
+        self.used = used
+        self.scope = scope
+        self.shapes = shapes
+        self.claim = claim
+        self._report = report
+        self.failed = False
+        self.env: dict[str, Dim] = {}
+        self.origins: dict[str, tuple[Note, ...]] = {}
+        self.definitions: dict[str, Dim] = {}
+
+    def report(self, fault: Fault) -> None:
+        self.failed = True
+        self._report(fault)
+
+    def run(self) -> Binding | None:
+        self.by_with()
+        self.by_name()
+        self.by_shape()
+        given = set(self.env)
+        self.by_text()
+        self.check_definitions(given)
+        for name in self.used.dims:
+            if name not in self.env and not self.failed:
+                self.report(self.unbound(name))
+        if self.failed:
+            return None
+        env = {name: self.env[name] for name in self.used.dims}
+        return Binding(env, self.origins, self.definitions)
+
+    def bind(self, name: str, value: Dim, why: str, notes: tuple[Note, ...]) -> None:
+        self.env[name] = value
+        text = f"{name} = {value} in '{self.used.id}', {why}"
+        span = notes[0][1] if notes else self.block.span
+        self.origins[name] = ((text, span), *notes[1:])
+
+    def by_with(self) -> None:
+        block, used = self.block, self.used
+        for name, given in block.bind.items():
+            path = f"{block.path}.with.{name}"
+            if name in used.options:
+                continue
+            if name not in used.dims:
+                known = [*used.dims, *used.options]
+                self.report(
+                    Fault(
+                        "unknown-name",
+                        f"'{used.id}' has no size or option '{name}'",
+                        given.span,
+                        path=path,
+                        found=name,
+                        hint=did_you_mean(name, known, what="name")
+                        or f"'{used.id}' declares neither",
+                    )
+                )
+                continue
+            try:
+                value = self.scope.dim(str(given.value), given.span, path)
+            except DiagramError as error:
+                for fault in error.faults:
+                    self.report(fault)
+                continue
+            names = parse_cached(str(given.value)).free
+            why = f"given by `with` at '{block.id}'"
+            self.bind(name, value, why, (("", given.span), *self.scope.notes(names)))
+
+    def by_name(self) -> None:
+        for name in self.used.dims:
+            if name in self.scope.env and name not in self.env:
+                why = f"the size of the same name in '{self.scope.spec.id}'"
+                notes = (("", self.block.span), *self.scope.notes([name]))
+                self.bind(name, self.scope.env[name], why, notes)
+
+    def by_shape(self) -> None:
+        for port in self.used.inputs.values():
+            actual = self.shapes.get(port.name)
+            if port.shape is None or actual is None:
+                continue
+            stated = [text for text in port.shape if not text.value.startswith("...")]
+            exact = len(stated) == len(port.shape)
+            if len(actual.dims) < len(stated) or (exact and len(actual.dims) != len(stated)):
+                continue  # the check of the shape will say so
+            tail = actual.dims[len(actual.dims) - len(stated) :]
+            for text, axis in zip(stated, tail, strict=True):
+                name = text.value
+                known = self.used.dims.get(name)
+                if known is None or name in self.env or known.value is not None:
+                    continue
+                at = text.span if text.span.line else port.span
+                self.bind(name, axis, f"from the shape of its input '{port.name}'", (("", at),))
+
+    def by_text(self) -> None:
+        """Definitions first; a default must not hide a value that follows from them."""
+        changed = True
+        while changed:
+            changed = False
+            for kind in ("value", "default"):
+                for name, dim in self.used.dims.items():
+                    text = dim.value if kind == "value" else dim.default
+                    if name in self.env or text is None or (kind == "default" and dim.value):
+                        continue
+                    value = self.read(text, f"dims.{name}.{kind}")
+                    if value is None:
+                        continue
+                    self.settle(name, value, text, kind)
+                    changed = True
+                if changed:
+                    break
+
+    def settle(self, name: str, value: Dim, text: Text, kind: str) -> None:
+        # A formula keeps the short name that the used spec has for it; a bare name or a number
+        # is as short by itself.
+        named = value.as_int() is None and value.name is None
+        if named and self.claim(name, value):
+            self.definitions[name] = value
+            what = "a definition" if kind == "value" else "a default"
+            self.origins[name] = (
+                (f"{name} = {text.value}, {what} of '{self.used.id}'", text.span),
+            )
+            self.env[name] = parse_cached(name)
+            return
+        why = "by its definition" if kind == "value" else "by its default"
+        self.bind(name, value, f"{why} {text.value}", (("", text.span),))
+
+    def read(self, text: Text, path: str) -> Dim | None:
+        """``text`` in the outermost names, or None while some of its names are not bound."""
+        try:
+            local = parse_cached(text.value)
+            if not local.free <= self.env.keys():
+                return None
+            value = local.subs({name: self.env[name] for name in sorted(local.free)})
+            env = {name: self.env[name] for name in sorted(local.free)}
+            for above, below in local.divisions:
+                top, bottom = above.subs(env).as_int(), below.subs(env).as_int()
+                if top is not None and bottom and top % bottom:
+                    self.remainder(text, path, top, bottom, local)
+                    return None
+            return value
+        except DimError as error:
+            self.report(dim_fault(error, text.value, text.span, path))
+            return None
+
+    def remainder(self, text: Text, path: str, top: int, bottom: int, local: Dim) -> None:
+        near = " and ".join(str(n) for n in nearest_multiples(top, bottom) if n)
+        notes = [note for name in sorted(local.free) for note in self.origins.get(name, ())]
+        self.report(
+            Fault(
+                "no-whole-number",
+                f"'{self.block.id}': '{text.value}' of '{self.used.id}' is no size: {top} is not "
+                f"divisible by {bottom} (remainder {top % bottom})",
+                self.block.span,
+                path=self.block.path,
+                found=f"{top} / {bottom}",
+                hint=f"the nearest good values are {near}",
+                notes=(*dict.fromkeys(notes), (f"stated by '{self.used.id}'", text.span)),
+            )
+        )
+
+    def check_definitions(self, given: set[str]) -> None:
+        """A size that is bound here and defined there must be the same."""
+        for name, dim in self.used.dims.items():
+            if dim.value is None or name not in given:
+                continue
+            value = self.read(dim.value, f"dims.{name}.value")
+            if value is None:
+                continue
+            bound = self.env[name]
+            verdict = self.scope.facts.equal(bound, value)
+            if verdict is Verdict.YES:
+                continue
+            no = verdict is Verdict.NO
+            notes = (
+                (f"'{self.used.id}' defines {name} = {dim.value.value}", dim.value.span),
+                *self.origins[name],
+            )
+            self.report(
+                Fault(
+                    "definition-broken",
+                    f"'{self.block.id}': '{self.used.id}' defines {name} = {dim.value.value}, "
+                    + (f"but {bound} != {value}" if no else f"and {bound} may differ from {value}"),
+                    self.block.bind[name].span if name in self.block.bind else self.block.span,
+                    path=f"{self.block.path}.with.{name}",
+                    found=f"{name} = {bound}",
+                    expected=f"{name} = {value}",
+                    hint="" if no else f"state it here: dims: {{{name}: {{value: {value}}}}}",
+                    notes=notes,
+                )
+            )
+
+    def unbound(self, name: str) -> Fault:
+        dim = self.used.dims[name]
+        missing = ""
+        text = dim.value or dim.default
+        if text is not None:
+            names = [n for n in sorted(parse_cached(text.value).free) if n not in self.env]
+            missing = f" ({name} = {text.value} needs {', '.join(names)})"
+        return Fault(
+            "unbound-size",
+            f"'{self.block.id}' uses '{self.used.id}', whose size '{name}' is not bound{missing}",
+            self.block.span,
+            path=self.block.path,
+            expected=f"with: {{{name}: ...}}",
+            hint=f"bind it by `with: {{{name}: ...}}`, or declare a size '{name}' in "
+            f"'{self.scope.spec.id}'",
+            notes=((f"{name}: {dim.doc}", dim.span),),
+        )
+

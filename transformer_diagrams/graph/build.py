@@ -1,0 +1,113 @@
+"""Spec -> Graph: the whole way from a spec to what a figure shows, with every shape known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from transformer_diagrams.dims import DimError
+from transformer_diagrams.errors import Report
+from transformer_diagrams.graph.check import Inferred, infer
+from transformer_diagrams.graph.draw import Drawer
+from transformer_diagrams.graph.infer import Library
+from transformer_diagrams.graph.ir import Graph
+from transformer_diagrams.graph.opening import Opening
+from transformer_diagrams.graph.options import Settings, known_numbers, resolve_settings
+from transformer_diagrams.graph.pause import no_collection
+from transformer_diagrams.graph.scope import parse_cached, parse_condition_cached
+from transformer_diagrams.spec.model import Spec
+
+NONE: Mapping[str, Any] = MappingProxyType({})
+
+
+def build(
+    spec: Spec,
+    library: Library | None = None,
+    *,
+    config: str | None = None,
+    overrides: Mapping[str, object] = NONE,
+    numbers: bool = False,
+    open: Iterable[str] = (),
+) -> Graph:
+    """The graph of ``spec``: options decided, wires made, every shape inferred.
+
+    ``overrides`` sets sizes and options by name, on top of ``config``. With ``numbers``, the
+    counts of repeats and piles are numbers where the settings give them. ``open`` names what is
+    drawn opened: ids of `use` blocks or of specs, paths such as ``attention/rope``, ``*`` for
+    all, a number for so many levels.
+
+    Raises:
+        DiagramError: every fault of the spec, or a name that opens nothing.
+    """
+    settings = resolve_settings(spec, config=config, overrides=overrides)
+    inferred = infer(spec, library, settings)
+    inferred.report.raise_if_errors()
+    return draw(inferred, numbers=numbers, open=open)
+
+
+def draw(inferred: Inferred, *, numbers: bool = False, open: Iterable[str] = ()) -> Graph:
+    """The graph of a spec whose shapes are known (``infer`` without errors). See ``build``."""
+    frame = inferred.frame
+    assert frame is not None  # only a report with errors comes without a frame
+    spec = inferred.spec
+    known: dict[str, int] = {}
+    if numbers:
+        report = Report()
+        known = known_numbers(spec, inferred.settings, report.add)
+        report.raise_if_errors()
+    opening = Opening.parse(open)
+    opening.check(frame)
+    drawer = Drawer(opening, inferred.tex, known if numbers else None)
+    framed = spec.show.frame if spec.show.frame is not None else spec.role is not None
+    with no_collection():
+        root = drawer.root(frame, framed=framed)
+    return Graph(
+        spec.id,
+        spec.title,
+        spec.caption,
+        root,
+        tuple(drawer.callouts),
+        tuple(_header(spec, inferred, known if numbers else None)),
+        spec.show.direction,
+        spec.show.shapes,
+        spec.show.legend,
+        MappingProxyType(dict(inferred.tex)),
+    )
+
+
+def _header(
+    spec: Spec, inferred: Inferred, numbers: Mapping[str, int] | None
+) -> list[str]:
+    """Lines above the figure: the relations, then the numbers of the config shown."""
+    lines = []
+    if spec.show.where:
+        relations = relations_tex(spec, inferred.tex)
+        if relations:
+            lines.append(", ".join(f"${text}$" for text in relations))
+    settings: Settings = inferred.settings
+    if numbers is not None and settings.config is not None:
+        given = [
+            f"${parse_cached(name).tex(inferred.tex)} = {value}$"
+            for name, value in settings.numbers.items()
+        ]
+        lines.append(f"{settings.config}: " + ", ".join(given) if given else settings.config)
+    return lines
+
+
+def relations_tex(spec: Spec, tex: Mapping[str, str]) -> list[str]:
+    """Definitions and conditions of ``spec`` in TeX, as written."""
+    found = []
+    for name, dim in spec.dims.items():
+        if dim.value is not None:
+            try:
+                right = parse_cached(dim.value.value).tex(tex)
+            except DimError:
+                continue
+            found.append(f"{parse_cached(name).tex(tex)} = {right}")
+    for text in spec.where:
+        try:
+            found.append(parse_condition_cached(text.value).tex(tex))
+        except DimError:
+            continue
+    return found

@@ -1,0 +1,158 @@
+"""The whole check of a spec: its wires, its shapes as symbols, then with each config's numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from transformer_diagrams.dims import Dim, Facts
+from transformer_diagrams.errors import DiagramError, Fault, Report
+from transformer_diagrams.graph.frame import Frame
+from transformer_diagrams.graph.infer import Inference, Library, Need
+from transformer_diagrams.graph.options import Settings, default_options, resolve_settings
+from transformer_diagrams.graph.pause import no_collection
+from transformer_diagrams.graph.rules import lint_model
+from transformer_diagrams.spec.model import Spec
+
+
+@dataclass(frozen=True, slots=True)
+class Inferred:
+    """A spec with shapes. ``frame`` is None after faults that leave nothing to look at.
+
+    ``needs``  what has to hold beyond what the specs state (divisions, conditions of used specs)
+    ``tex``    how a size is set in TeX, where a spec says so
+    """
+
+    spec: Spec
+    settings: Settings
+    frame: Frame | None
+    report: Report
+    needs: tuple[Need, ...] = ()
+    tex: dict[str, str] = field(default_factory=dict)
+    introduced: dict[str, Dim] = field(default_factory=dict)
+
+    def reduce(self, dim: Dim) -> Dim:
+        """``dim`` with every definition put in."""
+        for _ in range(len(self.introduced) + 1):
+            if not dim.free & self.introduced.keys():
+                break
+            dim = dim.subs(self.introduced)
+        facts = self.frame.scope.facts if self.frame is not None else Facts()
+        return facts.reduce(dim)
+
+
+def infer(
+    spec: Spec,
+    library: Library | None = None,
+    settings: Settings | None = None,
+    *,
+    numeric: bool = False,
+) -> Inferred:
+    """Shapes of every tensor of ``spec`` under ``settings`` (default: options at their defaults).
+
+    Faults are in the report, not raised. With ``numeric``, sizes that the settings fix are
+    numbers; else all are symbols.
+    """
+    settings = settings if settings is not None else Settings(default_options(spec))
+    session = Inference(library)
+    if settings.config is not None and numeric:
+        session.setting = f"config '{settings.config}'"
+    with no_collection():
+        frame = session.root(spec, settings, numeric=numeric)
+    needs = tuple(session.needs.values())
+    return Inferred(
+        spec, settings, frame, session.report, needs, session.tex, session.introduced
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """The outcome of a check. ``assumed`` is what no statement and no config has shown."""
+
+    inferred: Inferred
+    report: Report
+    assumed: tuple[Need, ...] = ()
+
+
+def check(spec: Spec, library: Library | None = None) -> Checked:
+    """Check ``spec`` as symbols, for each value of each option, and with each config's numbers.
+
+    Every fault and warning is in the report. Where a divisibility follows from nothing that the
+    specs state, each config is checked for it; without configs it is left in ``assumed``.
+    """
+    inferred = infer(spec, library)
+    report = Report(list(inferred.report.faults))
+    symbolic = {_options(inferred.settings): inferred}
+    for name in spec.configs:
+        try:
+            settings = resolve_settings(spec, config=name)
+        except DiagramError as error:
+            report.faults.extend(error.faults)
+            continue
+        key = _options(settings)
+        if key not in symbolic:
+            # Other options, other blocks: the symbols must fit these too.
+            symbolic[key] = infer(spec, library, settings)
+            words = f"with the options of config '{name}'"
+            _merge(report, [with_note(f, words) for f in symbolic[key].report.faults])
+        numbers = infer(spec, library, settings, numeric=True).report
+        if symbolic[key].report.errors:
+            # A fault among the symbols would come again in numbers; relations are told anyway.
+            _merge(report, [f for f in numbers.errors if f.code in _RELATIONS])
+        else:
+            _merge(report, numbers.faults)
+    for options, words in _variations(spec):
+        key = _options(Settings(options))
+        if key not in symbolic:
+            symbolic[key] = infer(spec, library, Settings(options))
+            _merge(report, [with_note(f, words) for f in symbolic[key].report.errors])
+    report.faults.extend(_lint([each.frame for each in symbolic.values() if each.frame]))
+    assumed = () if spec.configs else inferred.needs
+    return Checked(inferred, report, assumed)
+
+
+def _lint(frames: list[Frame]) -> list[Fault]:
+    """Findings about any setting of the options; "unused" only where it is so in all of them."""
+    with no_collection():
+        found = [lint_model(frame) for frame in frames]
+    everywhere = [{(f.code, f.path) for f in faults} for faults in found]
+    kept = {
+        (fault.code, fault.path): fault
+        for faults in reversed(found)  # the words for the default options win
+        for fault in faults
+        if not fault.code.startswith("unused")
+        or all((fault.code, fault.path) in faults for faults in everywhere)
+    }
+    return list(kept.values())
+
+
+_RELATIONS = ("where-broken", "definition-broken", "no-whole-number")
+
+
+def _options(settings: Settings) -> tuple[tuple[str, bool | str], ...]:
+    return tuple(sorted(settings.options.items()))
+
+
+def _variations(spec: Spec) -> Iterator[tuple[dict[str, bool | str], str]]:
+    """The options at their defaults, but for one that has another of its values."""
+    for name, option in spec.options.items():
+        for value in option.choices or (True, False):
+            if value != option.default:
+                shown = str(value).lower() if isinstance(value, bool) else value
+                yield {**default_options(spec), name: value}, f"when {name} is {shown}"
+
+
+def with_note(fault: Fault, words: str) -> Fault:
+    """``fault`` with a note on the options under which it appears."""
+    return replace(fault, notes=(*fault.notes, (words, fault.span)))
+
+
+def _merge(report: Report, faults: list[Fault]) -> None:
+    """Add what is new; a warning that numbers repeat in other words is not."""
+    known = {(f.code, f.span, f.message) for f in report.faults}
+    warned = {(f.code, f.span) for f in report.faults if f.severity == "warning"}
+    for fault in faults:
+        if fault.severity == "warning" and (fault.code, fault.span) in warned:
+            continue
+        if (fault.code, fault.span, fault.message) not in known:
+            report.add(fault)

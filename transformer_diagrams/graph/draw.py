@@ -1,0 +1,346 @@
+"""Frames -> the tree of groups and nodes that a figure shows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from transformer_diagrams.dims import Dim, DimError
+from transformer_diagrams.graph.frame import NOTHING, Frame
+from transformer_diagrams.graph.ir import BORDER, Callout, Edge, End, Group, Node, Port
+from transformer_diagrams.graph.opening import Opening, States
+from transformer_diagrams.graph.program import ROOT, Atom, Box
+from transformer_diagrams.graph.route import Lane, Router
+from transformer_diagrams.spec.model import Block, PortSpec
+
+_SYMBOL = re.compile(r"[A-Za-z](_[A-Za-z0-9]+)?'*")
+_FRAMED = ("repeat", "group", "branch")
+_KINDS = {"column": "group", "branch": "group"}
+
+
+@dataclass(slots=True)
+class Drawer:
+    """Draws frames. ``numbers`` is not None when counts are shown as numbers."""
+
+    opening: Opening
+    tex: Mapping[str, str]
+    numbers: Mapping[str, int] | None = None
+    callouts: list[Callout] = field(default_factory=list)
+
+    def root(self, frame: Frame, *, framed: bool) -> Group:
+        """The whole figure; with ``framed``, inputs and outputs stand outside of the frame."""
+        if not framed:
+            return without_idle_inputs(self.frame(frame, "", frozenset(), top=True))
+        spec = frame.program.spec
+        inner = self.frame(frame, "", frozenset(), top=False, path=spec.id)
+        children: list[Node | Group] = []
+        edges: list[Edge] = []
+        program = frame.program
+        used = {edge.tail.port for edge in inner.edges if edge.tail.child == BORDER}
+        for port, index in enumerate(program.inputs):
+            if port in used:
+                children.append(self.terminal(frame, program.atoms[index], ""))
+        middle = len(children)
+        children.append(inner)
+        for at, node in enumerate(children[:middle]):
+            port = next(p for p, i in enumerate(program.inputs) if program.atoms[i].id == node.path)
+            shape = inner.inputs[port].shape
+            when = node.when if isinstance(node, Node) else "always"
+            edges.append(Edge(End(at, 0), End(middle, port), when=when, shape=shape))
+        if program.declared_outputs:
+            for port, index in enumerate(program.outputs):
+                node = self.terminal(frame, program.atoms[index], "")
+                shape = inner.outputs[port].shape
+                edges.append(
+                    Edge(End(middle, port), End(len(children), 0), when=node.when, shape=shape)
+                )
+                children.append(node)
+        return Group("", "root", tuple(children), tuple(edges), (), (), span=spec.span)
+
+    def frame(
+        self,
+        frame: Frame,
+        prefix: str,
+        states: States,
+        *,
+        top: bool,
+        level: int = 0,
+        block: Block | None = None,
+        path: str = "",
+    ) -> Group:
+        """One frame as a group: the root of the figure, or an opened use."""
+        program = frame.program
+        lanes = Router(frame, top=top).run()
+        groups: dict[int, Group] = {}
+        for index in sorted(lanes, reverse=True):  # a box stands after the one around it
+            lane = lanes[index]
+            children = tuple(
+                groups[number]
+                if kind == "box"
+                else self.atom(frame, program.atoms[number], prefix, states, level)
+                for kind, number in lane.items
+            )
+            if index != ROOT:
+                groups[index] = self.structure(
+                    frame, program.boxes[index], lane, children, prefix
+                )
+            elif top:
+                groups[ROOT] = Group(
+                    "", "root", children, lane.edges(), (), (), span=program.spec.span
+                )
+            else:
+                groups[ROOT] = self.opened(frame, lane, children, block, path)
+        return groups[ROOT]
+
+    # -- parts ------------------------------------------------------------------------------
+
+    def structure(
+        self,
+        frame: Frame,
+        box: Box,
+        lane: Lane,
+        children: tuple[Node | Group, ...],
+        prefix: str,
+    ) -> Group:
+        block = box.block
+        assert block is not None  # only the root has none
+        title = text_of(block.title) or (text_of(block.label) if box.kind != "residual" else "")
+        badge = ""
+        if box.index in frame.counts:
+            badge = f"${self.count(frame.counts[box.index])} \\times$"
+        return Group(
+            prefix + block.id,
+            _KINDS.get(box.kind, box.kind),
+            children,
+            lane.edges(),
+            tuple(lane.inputs),
+            tuple(lane.outputs),
+            title=title,
+            badge=badge,
+            framed=box.kind in _FRAMED or (box.kind == "column" and bool(title)),
+            role=block.role or "",
+            stack=self.stack(frame, block),
+            mark=block.mark,
+            when=block.when,
+            direction=block.direction or "",
+            note=text_of(block.note),
+            span=block.span,
+            doc_path=block.path,
+        )
+
+    def opened(
+        self,
+        frame: Frame,
+        lane: Lane,
+        children: tuple[Node | Group, ...],
+        block: Block | None,
+        path: str,
+    ) -> Group:
+        spec = frame.program.spec
+        title = spec.title or spec.id
+        if block is not None:
+            title = text_of(block.title) or text_of(block.label) or title
+        role = (block.role if block is not None else None) or spec.role or ""
+        return Group(
+            path,
+            "use",
+            children,
+            lane.edges(),
+            tuple(lane.inputs),
+            tuple(lane.outputs),
+            title=title,
+            framed=True,
+            role=role,
+            mark=block.mark if block is not None else "",
+            when=block.when if block is not None else "always",
+            use=spec.id,
+            direction=(block.direction or "") if block is not None else "",
+            note=text_of(block.note) if block is not None else "",
+            span=block.span if block is not None else spec.span,
+            doc_path=block.path if block is not None else "",
+        )
+
+    def atom(
+        self, frame: Frame, atom: Atom, prefix: str, states: States, level: int
+    ) -> Node | Group:
+        if atom.kind in ("input", "output"):
+            return self.terminal(frame, atom, prefix)
+        if atom.kind == "add":
+            return self.adder(frame, atom, prefix)
+        if atom.kind == "use":
+            return self.use(frame, atom, prefix, states, level)
+        return self.op(frame, atom, prefix)
+
+    def terminal(self, frame: Frame, atom: Atom, prefix: str) -> Node:
+        port = atom.port
+        assert port is not None
+        shapes = frame.outputs[atom.index] or (None,)
+        own = (Port(port.name, shapes[0], port.dtype),)
+        is_input = atom.kind == "input"
+        path = prefix + port.name
+        taken = port.name in frame.program.ids or port.name in frame.program.spec.inputs
+        if not is_input and taken:
+            path += ".out"  # an output may be called as the block that gives it
+        return Node(
+            path,
+            atom.kind,
+            "data" if is_input else "output",
+            port_label(port, self.tex),
+            () if is_input else own,
+            own if is_input else (),
+            form="text",
+            when=port.when,
+            span=port.span,
+            doc_path=atom.doc_path,
+        )
+
+    def adder(self, frame: Frame, atom: Atom, prefix: str) -> Node:
+        block = atom.block
+        assert block is not None
+        return Node(
+            f"{prefix}{block.id}/add",
+            "add",
+            "plain",
+            "",
+            self.inputs(frame, atom),
+            self.outputs(frame, atom),
+            form="circle",
+            symbol="+",
+            when=frame.when(atom.index),
+            span=block.span,
+            doc_path=block.path,
+        )
+
+    def op(self, frame: Frame, atom: Atom, prefix: str) -> Node:
+        block = atom.block
+        assert block is not None
+        applied = frame.applied[atom.index]
+        op = applied.op
+        label = text_of(block.label)
+        form = op.form
+        if label and form == "circle":
+            form = "box"  # a word does not fit into a junction
+        tied = block.share is not None or op.name == "tied_linear"
+        role = block.role or op.role or "plain"
+        return Node(
+            prefix + block.id,
+            op.name,
+            role,
+            label or applied.label,
+            self.inputs(frame, atom),
+            self.outputs(frame, atom),
+            form=form,
+            symbol=op.symbol,
+            dashed=role == "cache" or op.role == "cache",
+            attrs=applied.attrs,
+            stack=self.stack(frame, block),
+            mark=block.mark or ("tied" if tied else ""),
+            when=frame.when(atom.index),
+            params=applied.params,
+            note=text_of(block.note),
+            span=block.span,
+            doc_path=block.path,
+        )
+
+    def use(
+        self, frame: Frame, atom: Atom, prefix: str, states: States, level: int
+    ) -> Node | Group:
+        block = atom.block
+        assert block is not None
+        inner = frame.uses[atom.index]
+        spec = inner.program.spec
+        path = prefix + block.id
+        below, named = self.opening.step(states, block, inner)
+        if named or block.open is True or level < self.opening.depth:
+            return self.frame(
+                inner, f"{path}/", below, top=False, level=level + 1, block=block, path=path
+            )
+        if block.open == "callout":
+            group = self.frame(
+                inner, f"{path}/", below, top=False, level=level + 1, block=block, path=path
+            )
+            self.callouts.append(Callout(path, group))
+        return Node(
+            path,
+            "use",
+            block.role or spec.role or "plain",
+            text_of(block.label) or spec.short or spec.title or spec.id,
+            self.inputs(frame, atom),
+            self.outputs(frame, atom),
+            attrs=NOTHING,
+            stack=self.stack(frame, block),
+            mark=block.mark or ("tied" if block.share is not None else ""),
+            when=frame.when(atom.index),
+            use=spec.id,
+            note=text_of(block.note),
+            span=block.span,
+            doc_path=block.path,
+        )
+
+    def inputs(self, frame: Frame, atom: Atom) -> tuple[Port, ...]:
+        """One port a link, so that each edge has an end of its own."""
+        ports = []
+        for link in frame.links[atom.index]:
+            shapes = frame.outputs[link.atom] or ()
+            shape = shapes[link.port] if link.port < len(shapes) else None
+            ports.append(Port(link.name, shape, frame.dtype(link.atom, link.port)))
+        return tuple(ports)
+
+    def outputs(self, frame: Frame, atom: Atom) -> tuple[Port, ...]:
+        return tuple(
+            Port(frame.output_name(atom.index, n), shape, frame.dtype(atom.index, n))
+            for n, shape in enumerate(frame.outputs[atom.index] or ())
+        )
+
+    def stack(self, frame: Frame, block: Block) -> str:
+        dim = frame.stacks.get(block.id) or frame.copies.get(block.id)
+        return f"${self.count(dim)}$" if dim is not None else ""
+
+    def count(self, dim: Dim) -> str:
+        """TeX of a count; a number where numbers are shown and known."""
+        if self.numbers is not None:
+            try:
+                if dim.free <= self.numbers.keys():
+                    return str(dim.evaluate(self.numbers))
+            except DimError:
+                pass
+        return dim.tex(self.tex)
+
+
+def text_of(text: object) -> str:
+    """The words of an optional text."""
+    return "" if text is None else str(text)
+
+
+def without_idle_inputs(group: Group) -> Group:
+    """``group`` without the inputs that nothing reads under the options chosen."""
+    read = {edge.tail.child for edge in group.edges}
+    kept = [
+        n for n, c in enumerate(group.children)
+        if n in read or not (isinstance(c, Node) and c.op == "input")
+    ]
+    if len(kept) == len(group.children):
+        return group
+    place = {old: new for new, old in enumerate(kept)} | {BORDER: BORDER}
+    edges = tuple(
+        replace(
+            e,
+            tail=End(place[e.tail.child], e.tail.port),
+            head=End(place[e.head.child], e.head.port),
+        )
+        for e in group.edges
+    )
+    return replace(group, children=tuple(group.children[n] for n in kept), edges=edges)
+
+
+def port_label(port: PortSpec, tex: Mapping[str, str]) -> str:
+    """What stands at an input or output: its label, else its name, as maths if it is a symbol."""
+    if port.label is not None:
+        return port.label.value
+    if port.name in tex:
+        return f"${tex[port.name]}$"
+    if _SYMBOL.fullmatch(port.name):
+        head, _, tail = port.name.partition("_")
+        return f"${head}_{{{tail}}}$" if tail else f"${head}$"
+    return port.name.replace("_", " ")

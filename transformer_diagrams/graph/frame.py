@@ -1,0 +1,101 @@
+"""One spec with shapes: what inference finds out about a program under one binding."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from transformer_diagrams.dims import Dim
+from transformer_diagrams.graph.program import ROOT, Feed, Program
+from transformer_diagrams.graph.scope import Scope
+from transformer_diagrams.ops.registry import Op, Shape
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One tensor: output ``port`` of ``atom`` into input number ``to`` of the reader.
+
+    Inputs are numbered without gaps; ``name`` is what the reader calls this one.
+    """
+
+    atom: int
+    port: int
+    to: int
+    name: str
+    feed: Feed
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """An op at work on known shapes; equal ones are one object."""
+
+    op: Op
+    attrs: Mapping[str, Any]
+    inputs: tuple[Shape, ...]
+    outputs: tuple[Shape, ...]
+    params: Dim
+    active: Dim  # those of ``params`` that one token meets
+    flops: Dim
+    label: str
+    warnings: tuple[str, ...] = ()
+    needs: tuple[tuple[Dim, Dim], ...] = ()  # (divisor, dividend) that must divide
+
+
+@dataclass(slots=True)
+class Frame:
+    """``outputs[atom]`` is None where a fault keeps the shapes unknown."""
+
+    program: Program
+    scope: Scope
+    outputs: list[tuple[Shape, ...] | None]
+    links: list[tuple[Link, ...]]
+    applied: dict[int, Applied] = field(default_factory=dict)
+    uses: dict[int, Frame] = field(default_factory=dict)
+    counts: dict[int, Dim] = field(default_factory=dict)  # box -> turns of a repeat
+    copies: dict[str, Dim] = field(default_factory=dict)  # id of a block -> `copies`
+    stacks: dict[str, Dim] = field(default_factory=dict)  # id of a block -> `stack`
+
+    def output_name(self, atom: int, port: int) -> str:
+        """The name of an output port: as the op or used spec calls it, or its number."""
+        given = self.program.atoms[atom]
+        names: tuple[str, ...] = ()
+        if given.port is not None:
+            names = (given.port.name,)
+        elif atom in self.applied:
+            op, links = self.applied[atom].op, self.links[atom]
+            names = tuple(op.outputs)
+            if op.variadic and len(self.applied[atom].outputs) == len(links):
+                names = tuple(link.name for link in links)  # what goes in as k comes out as k
+        elif atom in self.uses:
+            used = self.uses[atom].program
+            names = tuple(used.atoms[n].id for n in used.outputs)
+        return names[port] if port < len(names) else str(port)
+
+    def dtype(self, atom: int, port: int) -> str:
+        """The type of the elements, where a spec's input or output states it."""
+        given = self.program.atoms[atom]
+        if given.port is not None:
+            return given.port.dtype
+        if atom in self.uses:
+            used = self.uses[atom].program
+            stated = used.atoms[used.outputs[port]].port if port < len(used.outputs) else None
+            if stated is not None:
+                return stated.dtype
+        return "float"
+
+    def when(self, atom: int) -> str:
+        """``when:`` of an atom: its own, else that of the nearest structure around it."""
+        given = self.program.atoms[atom]
+        if given.port is not None:
+            return given.port.when
+        if given.block is not None and given.block.when != "always":
+            return given.block.when
+        for index in self.program.up(given.box):
+            block = self.program.boxes[index].block
+            if index != ROOT and block is not None and block.when != "always":
+                return block.when
+        return "always"

@@ -1,0 +1,100 @@
+"""Does a shape fit what is stated of it? Axis by axis, with words for where it does not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from transformer_diagrams.dims import Dim, Facts, Verdict
+from transformer_diagrams.ops.registry import Shape
+
+Leads = dict[str, Shape]  # what each "..." stands for
+
+
+@dataclass(frozen=True, slots=True)
+class Misfit:
+    """Why two shapes are not the same: one sentence, and a hint or ""."""
+
+    message: str
+    hint: str = ""
+
+
+def expand(shape: Shape, leads: Leads) -> Shape:
+    """``shape`` with its leading "..." replaced by what it stands for, when that is known."""
+    if shape.lead is None or shape.lead not in leads:
+        return shape
+    head = leads[shape.lead]
+    return Shape((*head.dims, *shape.dims), head.lead)
+
+
+def misfit(stated: Shape, actual: Shape, leads: Leads, facts: Facts) -> Misfit | None:
+    """None when ``actual`` is what ``stated`` says; binds a "..." that is not bound yet."""
+    if stated.lead is None:
+        if actual.lead is not None:
+            return Misfit(
+                f"{stated} has {_axes(stated)}, but {actual} may have any number of leading axes"
+            )
+        if len(stated.dims) != len(actual.dims):
+            return Misfit(
+                f"{stated} has {_axes(stated)}, but {actual} has {_axes(actual)}"
+            )
+        return _tails(stated, actual, stated.dims, actual.dims, 0, facts)
+    count = len(stated.dims)
+    if len(actual.dims) < count:
+        return Misfit(
+            f"{stated} needs at least {count} {'axis' if count == 1 else 'axes'}, "
+            f"but {actual} states {len(actual.dims)}"
+        )
+    cut = len(actual.dims) - count
+    head = Shape(actual.dims[:cut], actual.lead)
+    bound = leads.get(stated.lead)
+    if bound is None:
+        leads[stated.lead] = head
+    elif not _same(bound, head, facts):
+        return Misfit(
+            f"'{_dots(stated.lead)}' stands for two different shapes: "
+            f"{_bare(bound)} and {_bare(head)}"
+        )
+    return _tails(stated, actual, stated.dims, actual.dims[cut:], cut, facts)
+
+
+def _tails(
+    stated: Shape,
+    actual: Shape,
+    wanted: tuple[Dim, ...],
+    given: tuple[Dim, ...],
+    skipped: int,
+    facts: Facts,
+) -> Misfit | None:
+    for number, (a, b) in enumerate(zip(wanted, given, strict=True)):
+        verdict = facts.equal(a, b)
+        if verdict is Verdict.YES:
+            continue
+        axis = f"axis {number + skipped + 1} of {len(given) + skipped}"
+        if verdict is Verdict.NO:
+            return Misfit(f"{axis}: {a} != {b} ({stated} against {actual})")
+        return Misfit(
+            f"{axis}: cannot tell whether {a} = {b} ({stated} against {actual})",
+            f"if it always holds, state it: where: [{a} == {b}]",
+        )
+    return None
+
+
+def _same(a: Shape, b: Shape, facts: Facts) -> bool:
+    if a.lead != b.lead or len(a.dims) != len(b.dims):
+        return False
+    pairs = zip(a.dims, b.dims, strict=True)
+    return all(facts.equal(x, y) is Verdict.YES for x, y in pairs)
+
+
+def _axes(shape: Shape) -> str:
+    count = len(shape.dims)
+    return f"{count} {'axis' if count == 1 else 'axes'}"
+
+
+def _dots(lead: str) -> str:
+    return lead if lead.startswith("...") else f"...{lead}"
+
+
+def _bare(shape: Shape) -> str:
+    parts = ([_dots(shape.lead)] if shape.lead is not None else []) + [str(d) for d in shape.dims]
+    return "(" + ", ".join(parts) + ("," if len(parts) == 1 else "") + ")"

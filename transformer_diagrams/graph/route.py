@@ -1,0 +1,274 @@
+"""Wires of a flat program -> edges between siblings, cut at every border they cross.
+
+One tensor crosses a border at one port, however many blocks inside (or outside) read it; so a
+fan-out is drawn once up to the border.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass, field
+
+from transformer_diagrams.errors import NOWHERE, Span
+from transformer_diagrams.graph.frame import Frame, Link
+from transformer_diagrams.graph.ir import BORDER, Edge, End, Port
+from transformer_diagrams.graph.program import ROOT, Atom
+from transformer_diagrams.ops.registry import Shape
+
+Item = tuple[str, int]  # ("atom" | "box", index)
+
+
+@dataclass(slots=True)
+class _Line:
+    tail: End
+    head: End
+    shape: Shape | None
+    kind: str = "data"
+    when: str = "always"
+    mark: str = ""
+    label: str = ""
+    span: Span = NOWHERE
+
+
+@dataclass(slots=True)
+class Lane:
+    """What one drawn box holds: its items in drawing order, its ports and its edges."""
+
+    box: int
+    items: list[Item] = field(default_factory=list)
+    inputs: list[Port] = field(default_factory=list)
+    outputs: list[Port] = field(default_factory=list)
+    lines: list[_Line] = field(default_factory=list)
+
+    def edges(self) -> tuple[Edge, ...]:
+        return tuple(
+            Edge(
+                line.tail,
+                line.head,
+                line.kind,
+                line.when,
+                line.mark,
+                line.label,
+                line.shape,
+                line.span,
+            )
+            for line in self.lines
+        )
+
+
+class Router:
+    """Routes one frame. ``top`` is True for the figure itself: inputs and outputs are nodes."""
+
+    def __init__(self, frame: Frame, *, top: bool) -> None:
+        self.frame = frame
+        self.program = frame.program
+        self.top = top
+        self.lanes: dict[int, Lane] = {}
+        self.slot: dict[Item, int] = {}
+        self._ins: dict[tuple[int, int, int], tuple[int, _Line]] = {}
+        self._outs: dict[tuple[int, int, int], tuple[int, _Line]] = {}
+        self._home: list[int] = []  # box -> nearest drawn box at or around it
+        for box in self.program.boxes:
+            at_home = box.drawn or box.index == ROOT
+            self._home.append(box.index if at_home else self._home[box.parent])
+        self._up: dict[int, tuple[int, ...]] = {}
+
+    def run(self) -> dict[int, Lane]:
+        """Lanes by the index of their box; boxes that hold nothing are left out."""
+        self._place_items()
+        self._declare_ports()
+        for index in self.program.order:
+            atom = self.program.atoms[index]
+            if not self._is_shown_output(atom):
+                continue
+            for link in self.frame.links[index]:
+                self._route(atom, link)
+        for lane in self.lanes.values():
+            self._sort(lane)
+        return self.lanes
+
+    def _is_shown_output(self, atom: Atom) -> bool:
+        implied = atom.kind == "output" and not self.program.declared_outputs
+        return not (self.top and implied)
+
+    # -- places -----------------------------------------------------------------------------
+
+    def drawn_parent(self, box: int) -> int:
+        return self._home[self.program.boxes[box].parent]
+
+    def up(self, box: int) -> tuple[int, ...]:
+        """The drawn boxes from ``box`` to the root."""
+        known = self._up.get(box)
+        if known is None:
+            chain = [box]
+            while chain[-1] != ROOT:
+                chain.append(self.drawn_parent(chain[-1]))
+            known = self._up[box] = tuple(chain)
+        return known
+
+    def _is_node(self, atom: Atom) -> bool:
+        if atom.kind in ("input", "output"):
+            return self.top and self._is_shown_output(atom)
+        return atom.kind not in ("enter", "leave")
+
+    def _place_items(self) -> None:
+        first: dict[int, int] = {ROOT: -1}  # box -> its first atom: the place as written
+        held: dict[int, list[tuple[int, Item]]] = {ROOT: []}
+        for atom in self.program.atoms:
+            home = self._home[atom.box]
+            for box in self.up(home):
+                if box in first:
+                    break
+                first[box] = atom.index
+                held[box] = []
+            if self._is_node(atom):
+                held[home].append((atom.index, ("atom", atom.index)))
+        for box, at in first.items():
+            if box != ROOT:
+                held[self.drawn_parent(box)].append((at, ("box", box)))
+        for box, found in held.items():
+            found.sort()
+            lane = self.lanes[box] = Lane(box, [item for _, item in found])
+            for slot, item in enumerate(lane.items):
+                self.slot[item] = slot
+
+    def _declare_ports(self) -> None:
+        frame = self.frame
+        if not self.top:
+            root = self.lanes[ROOT]
+            for index in self.program.inputs:
+                root.inputs.append(self._port(index, 0))
+            for index in self.program.outputs:
+                root.outputs.append(self._port(index, 0))
+        for atom in self.program.atoms:
+            if atom.kind in ("enter", "leave"):
+                lane = self.lanes[self._home[atom.box]]
+                ports = lane.inputs if atom.kind == "enter" else lane.outputs
+                for port, shape in enumerate(frame.outputs[atom.index] or ()):
+                    ports.append(Port(str(port), shape, frame.dtype(atom.index, port)))
+
+    def _port(self, atom: int, port: int) -> Port:
+        frame = self.frame
+        shapes = frame.outputs[atom] or ()
+        shape = shapes[port] if port < len(shapes) else None
+        return Port(frame.output_name(atom, port), shape, frame.dtype(atom, port))
+
+    def _tail(self, index: int, port: int) -> tuple[int, End]:
+        atom = self.program.atoms[index]
+        if atom.kind == "input" and not self.top:
+            return ROOT, End(BORDER, self.program.inputs.index(index))
+        if atom.kind == "enter":
+            return atom.box, End(BORDER, port)
+        if atom.kind == "leave":
+            return self.drawn_parent(atom.box), End(self.slot["box", atom.box], port)
+        return self._home[atom.box], End(self.slot["atom", index], port)
+
+    def _head(self, atom: Atom, port: int) -> tuple[int, End]:
+        if atom.kind == "output" and not self.top:
+            return ROOT, End(BORDER, self.program.outputs.index(atom.index))
+        if atom.kind == "enter":
+            return self.drawn_parent(atom.box), End(self.slot["box", atom.box], port)
+        if atom.kind == "leave":
+            return atom.box, End(BORDER, port)
+        return self._home[atom.box], End(self.slot["atom", atom.index], port)
+
+    # -- edges ------------------------------------------------------------------------------
+
+    def _route(self, atom: Atom, link: Link) -> None:
+        source, port = link.atom, link.port
+        tail_box, tail = self._tail(source, port)
+        head_box, head = self._head(atom, link.to)
+        rising, falling = self._between(tail_box, head_box)
+        shapes = self.frame.outputs[source] or ()
+        shape = shapes[port] if port < len(shapes) else None
+        feed = link.feed
+        when = self._when(atom, source, feed.when)
+        for box in rising:
+            key = (box, source, port)
+            if key not in self._outs:
+                lane = self.lanes[box]
+                lane.outputs.append(self._port(source, port))
+                end = End(BORDER, len(lane.outputs) - 1)
+                line = _Line(tail, end, shape, when=when, span=feed.span)
+                lane.lines.append(line)
+                self._outs[key] = (end.port, line)
+            at, line = self._outs[key]
+            line.when = when if line.when == when else "always"
+            tail = End(self.slot["box", box], at)
+        for box in falling:
+            key = (box, source, port)
+            if key not in self._ins:
+                lane = self.lanes[box]
+                lane.inputs.append(self._port(source, port))
+                end = End(self.slot["box", box], len(lane.inputs) - 1)
+                line = _Line(tail, end, shape, when=when, span=feed.span)
+                self.lanes[self.drawn_parent(box)].lines.append(line)
+                self._ins[key] = (end.port, line)
+            at, line = self._ins[key]
+            line.when = when if line.when == when else "always"
+            tail = End(BORDER, at)
+        self.lanes[head_box].lines.append(
+            _Line(tail, head, shape, feed.kind, when, feed.mark, feed.label, feed.span)
+        )
+
+    def _between(self, tail_box: int, head_box: int) -> tuple[list[int], list[int]]:
+        """Borders on the way: those left (innermost first), those entered (outermost first)."""
+        if tail_box == head_box:
+            return [], []
+        tails, heads = self.up(tail_box), self.up(head_box)
+        shared = 0
+        while shared < min(len(tails), len(heads)) and tails[-1 - shared] == heads[-1 - shared]:
+            shared += 1
+        return list(tails[: len(tails) - shared]), list(heads[: len(heads) - shared])[::-1]
+
+    def _when(self, atom: Atom, source: int, stated: str) -> str:
+        if stated != "always":
+            return stated
+        own = self.frame.when(atom.index)
+        return own if own != "always" else self.frame.when(source)
+
+    # -- order ------------------------------------------------------------------------------
+
+    def _sort(self, lane: Lane) -> None:
+        """Children in order of first need, ties as written. Columns stay as written.
+
+        A structure that is left and entered again would be a cycle among siblings; then the
+        written order decides.
+        """
+        if self.program.boxes[lane.box].kind == "columns" or self._is_sorted(lane):
+            return
+        count = len(lane.items)
+        missing = [0] * count
+        readers: list[set[int]] = [set() for _ in range(count)]
+        for line in lane.lines:
+            a, b = line.tail.child, line.head.child
+            if a != BORDER and b != BORDER and a != b and b not in readers[a]:
+                readers[a].add(b)
+                missing[b] += 1
+        ready = [n for n in range(count) if not missing[n]]
+        heapq.heapify(ready)
+        left = dict.fromkeys(range(count))
+        order: list[int] = []
+        while left:
+            at = heapq.heappop(ready) if ready else next(iter(left))
+            if at not in left:
+                continue
+            del left[at]
+            order.append(at)
+            for reader in sorted(readers[at]):
+                missing[reader] -= 1
+                if not missing[reader]:
+                    heapq.heappush(ready, reader)
+        new = {old: n for n, old in enumerate(order)}
+        new[BORDER] = BORDER
+        lane.items = [lane.items[old] for old in order]
+        for line in lane.lines:
+            line.tail = End(new[line.tail.child], line.tail.port)
+            line.head = End(new[line.head.child], line.head.port)
+
+    @staticmethod
+    def _is_sorted(lane: Lane) -> bool:
+        return all(
+            BORDER in (line.tail.child, line.head.child) or line.tail.child < line.head.child
+            for line in lane.lines
+        )

@@ -1,0 +1,280 @@
+"""Lint for models: what is drawn and counted without complaint, but is seldom meant.
+
+Every finding is a warning with a code, so that a spec can be drawn all the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator
+
+from transformer_diagrams.errors import Fault
+from transformer_diagrams.graph.frame import Frame
+from transformer_diagrams.graph.program import Atom
+from transformer_diagrams.spec.model import Block
+
+_FARTHEST = 5_000  # blocks looked at for one skip; a longer branch has no near norm anyway
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*'*")
+
+BEFORE, AFTER, PLAIN = "before", "after", "plain"
+
+
+def lint_model(frame: Frame) -> list[Fault]:
+    """Warnings about one spec: skips after a norm, unused blocks, inputs, sizes and options."""
+    return [
+        *skips_after_norm(frame),
+        *unused_blocks(frame),
+        *unused_inputs(frame),
+        *unused_names(frame),
+    ]
+
+
+# -- skips ------------------------------------------------------------------------------------
+
+
+def skips_after_norm(frame: Frame) -> list[Fault]:
+    """Skips that start behind the norm of their branch while a sibling starts before its own.
+
+    In a pre-norm block the stream goes around the norm: ``x + f(norm(x))``. Taking the skip
+    from the norm's output gives ``n + f(n)`` with ``n = norm(x)``, and the stream is normalised
+    at every block. A model may do either throughout (post-norm has its norm on the stream), so
+    only a mixture is reported.
+    """
+    graph = _Wires(frame)
+    found = [(atom, skip, graph.kind(atom, skip)) for atom, skip in graph.skips()]
+    good = next((f for f in found if f[2] is BEFORE), None)
+    if good is None:
+        return []
+    faults = []
+    for adder, skip, kind in found:
+        if kind is not AFTER:
+            continue
+        sibling, before = good[0], good[1]
+        norm = frame.program.atoms[skip]
+        start = frame.program.atoms[before]
+        faults.append(
+            Fault(
+                "skip-after-norm",
+                f"the skip into '{adder.id}' starts after the norm '{norm.id}', "
+                f"unlike the one into '{sibling.id}', which starts before its norm",
+                adder.span,
+                path=adder.doc_path,
+                found=f"{norm.id} -> {adder.id}",
+                expected=_stream(frame, norm, adder),
+                hint="take the skip from what the norm takes, or use `residual:`",
+                notes=(
+                    (f"'{norm.id}' is a norm and feeds the branch", norm.span),
+                    (f"'{sibling.id}' takes its skip from '{start.id}'", sibling.span),
+                ),
+                severity="warning",
+            )
+        )
+    return faults
+
+
+def _stream(frame: Frame, norm: Atom, adder: Atom) -> str:
+    links = frame.links[norm.index]
+    return f"{frame.program.atoms[links[0].atom].id} -> {adder.id}" if links else ""
+
+
+class _Wires:
+    """The wires of a frame, both ways."""
+
+    def __init__(self, frame: Frame) -> None:
+        self.frame = frame
+        self.place = {index: n for n, index in enumerate(frame.program.order)}
+        self._readers: list[list[int]] | None = None
+
+    @property
+    def readers(self) -> list[list[int]]:
+        if self._readers is None:
+            self._readers = [[] for _ in self.frame.program.atoms]
+            for index in self.frame.program.order:
+                for link in self.frame.links[index]:
+                    self._readers[link.atom].append(index)
+        return self._readers
+
+    def is_norm(self, index: int) -> bool:
+        atom = self.frame.program.atoms[index]
+        if index in self.frame.applied:
+            return self.frame.applied[index].op.role == "norm"
+        if index in self.frame.uses:
+            block = atom.block
+            role = block.role if block is not None else None
+            return (role or self.frame.uses[index].program.spec.role) == "norm"
+        return False
+
+    def adders(self) -> Iterator[Atom]:
+        for index in self.frame.program.order:
+            applied = self.frame.applied.get(index)
+            if applied is not None and applied.op.name == "add":
+                yield self.frame.program.atoms[index]
+
+    def skips(self) -> Iterator[tuple[Atom, int]]:
+        """Adders with the source of their skip: an input from which another input also comes."""
+        for adder in self.adders():
+            sources = list(dict.fromkeys(link.atom for link in self.frame.links[adder.index]))
+            if len(sources) < 2:
+                continue
+            # The skip comes from the earliest source; in order, that is the only candidate.
+            skip = min(sources, key=self.place.__getitem__)
+            others = [s for s in sources if s != skip]
+            if any(self.first_steps(skip, [other]) for other in others):
+                yield adder, skip
+
+    def first_steps(self, skip: int, ends: list[int]) -> list[int]:
+        """Readers of ``skip`` through which one of ``ends`` is reached."""
+        low = self.place[skip]
+        seen: set[int] = set()
+        todo = deque(ends)
+        steps = []
+        while todo and len(seen) < _FARTHEST:
+            at = todo.popleft()
+            if at in seen or self.place[at] <= low:
+                continue
+            seen.add(at)
+            for link in self.frame.links[at]:
+                if link.atom == skip:
+                    steps.append(at)
+                else:
+                    todo.append(link.atom)
+        return list(dict.fromkeys(steps))
+
+    def kind(self, adder: Atom, skip: int) -> str:
+        others = [link.atom for link in self.frame.links[adder.index] if link.atom != skip]
+        steps = self.first_steps(skip, others)
+        if any(self.is_norm(step) for step in steps):
+            return BEFORE
+        return AFTER if self.is_norm(skip) else PLAIN
+
+
+# -- what nothing uses ------------------------------------------------------------------------
+
+
+def unused_blocks(frame: Frame) -> list[Fault]:
+    """Blocks from which neither an output nor a loss can be reached."""
+    program = frame.program
+    reached: set[int] = set()
+    todo = list(program.outputs)
+    for atom in program.atoms:
+        applied = frame.applied.get(atom.index)
+        is_loss = applied is not None and applied.op.role == "loss"
+        if is_loss or frame.when(atom.index) == "train" or frame.outputs[atom.index] is None:
+            todo.append(atom.index)
+    while todo:
+        at = todo.pop()
+        if at in reached:
+            continue
+        reached.add(at)
+        todo.extend(feed.tap.atom for feed in program.atoms[at].feeds)
+    faults = []
+    for atom in program.atoms:
+        if atom.index in reached or atom.kind not in ("op", "use", "add"):
+            continue
+        faults.append(
+            Fault(
+                "unused-block",
+                f"nothing uses the output of '{atom.id}'",
+                atom.span,
+                path=atom.doc_path,
+                found=atom.id,
+                hint="name it in a `from:` or in `outputs:`, or delete it",
+                severity="warning",
+            )
+        )
+    return _ends_only(frame, faults, reached)
+
+
+def _ends_only(frame: Frame, faults: list[Fault], reached: set[int]) -> list[Fault]:
+    """Keep the ends of dead branches: what a dead block feeds needs no word of its own."""
+    feeds_dead = {
+        feed.tap.atom
+        for atom in frame.program.atoms
+        if atom.index not in reached
+        for feed in atom.feeds
+    }
+    dead = {frame.program.atoms[i].doc_path for i in feeds_dead if i not in reached}
+    return [fault for fault in faults if fault.path not in dead]
+
+
+def unused_inputs(frame: Frame) -> list[Fault]:
+    """Inputs that no block takes."""
+    program = frame.program
+    taken = {feed.tap.atom for atom in program.atoms for feed in atom.feeds}
+    faults = []
+    for index in program.inputs:
+        atom = program.atoms[index]
+        if index not in taken:
+            faults.append(
+                Fault(
+                    "unused-input",
+                    f"no block takes the input '{atom.id}'",
+                    atom.span,
+                    path=atom.doc_path,
+                    found=atom.id,
+                    hint=f"name it in a `from: {atom.id}`, or delete it",
+                    severity="warning",
+                )
+            )
+    return faults
+
+
+def unused_names(frame: Frame) -> list[Fault]:
+    """Sizes and options that no expression mentions and no used spec takes by its name."""
+    spec = frame.program.spec
+    words: set[str] = set()
+    for block in walk(spec.blocks):
+        words |= _block_words(block)
+        if block.kind == "use" and frame.program.ids.get(block.id) not in frame.uses:
+            return []  # left out by its `if:`, or faulty: what it would take is not known
+    for inner in frame.uses.values():
+        words |= {*inner.program.spec.dims, *inner.program.spec.options}
+    for name, dim in spec.dims.items():
+        for text in (dim.value, dim.default):
+            if text is not None:
+                words |= {w for w in _NAME.findall(text.value) if w != name}
+    for text in spec.where:
+        words |= set(_NAME.findall(text.value))
+    for port in (*spec.inputs.values(), *spec.outputs.values()):
+        for text in port.shape or ():
+            words |= set(_NAME.findall(text.value))
+    return [
+        Fault(
+            f"unused-{what}",
+            f"no block uses the {what} '{name}'",
+            span,
+            path=f"{key}.{name}",
+            found=name,
+            hint="use it or delete it",
+            severity="warning",
+        )
+        for what, key, names in (("size", "dims", spec.dims), ("option", "options", spec.options))
+        for name, span in ((n, s.span) for n, s in names.items())
+        if name not in words
+    ]
+
+
+def walk(blocks: Iterable[Block]) -> Iterator[Block]:
+    """Every block, also inside structures, as written."""
+    todo = list(reversed(list(blocks)))
+    while todo:
+        block = todo.pop()
+        yield block
+        todo.extend(reversed(block.children))
+
+
+def _block_words(block: Block) -> set[str]:
+    texts: list[str] = []
+    for value in (*block.attrs.values(), *block.bind.values()):
+        items = value.value if isinstance(value.value, list) else [value.value]
+        texts += [str(item) for item in items]
+    for text in (block.stack, block.copies, block.count, block.condition):
+        if text is not None:
+            texts.append(text.value)
+    shapes = block.shape
+    if isinstance(shapes, tuple):
+        texts += [text.value for text in shapes]
+    elif shapes is not None:
+        texts += [text.value for axes in shapes.values() for text in axes]
+    return {word for text in texts for word in _NAME.findall(text)}

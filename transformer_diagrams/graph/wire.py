@@ -1,0 +1,525 @@
+"""Spec -> Program: decide `if:`, follow the chain rule and `from:`, put sources first.
+
+The walk over the nested blocks keeps its own stack, so that neither depth nor length meets
+Python's recursion limit.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+from transformer_diagrams.errors import Fault, Span, did_you_mean
+from transformer_diagrams.graph.program import ROOT, Atom, Box, Feed, Program, Tap
+from transformer_diagrams.spec.model import PREV, Block, PortSpec, Ref, Spec
+from transformer_diagrams.spec.switch import SwitchError, parse_switch
+
+Source = Tap | Ref
+_SHOWN = 8  # blocks of a cycle that are named before it is cut short
+
+
+@dataclass(slots=True)
+class _Draft:
+    """An atom whose feeds may still name blocks that stand further down."""
+
+    kind: str
+    id: str
+    box: int
+    sources: list[Source]
+    block: Block | None = None
+    port: PortSpec | None = None
+    chained: bool = False
+    skip: list[Source] | None = None  # residual adders: what goes around the body
+
+
+@dataclass(slots=True)
+class _Level:
+    """A structure being walked."""
+
+    kind: str
+    box: int
+    block: Block | None
+    todo: Iterator[Block]
+    start: list[Source]  # what the structure takes
+    current: list[Source]  # what the next block takes
+    results: list[list[Source]] = field(default_factory=list)  # parallel and columns
+
+
+def wire(
+    spec: Spec,
+    options: Mapping[str, bool | str],
+    *,
+    takes_nothing: Callable[[Block], bool],
+    report: Callable[[Fault], None],
+) -> Program | None:
+    """The wired form of ``spec``.
+
+    ``takes_nothing(block)`` says whether an op or used spec has no inputs at all, so that it
+    does not take the block before it. Faults go to ``report``; the result is None when the
+    wires make no sense (a cycle, an unknown name), because nothing can be inferred then.
+    """
+    return _Wirer(spec, options, takes_nothing, report).run()
+
+
+class _Wirer:
+    def __init__(
+        self,
+        spec: Spec,
+        options: Mapping[str, bool | str],
+        takes_nothing: Callable[[Block], bool],
+        report: Callable[[Fault], None],
+    ) -> None:
+        self.spec = spec
+        self.options = options
+        self.takes_nothing = takes_nothing
+        self._report = report
+        self.failed = False
+        self.drafts: list[_Draft] = []
+        self.boxes: list[Box] = [Box(ROOT, "root", ROOT, None)]
+        self.results: dict[str, list[Source]] = {}  # id -> what it gives
+        self.places: dict[str, Span] = {}
+        self.left_out: dict[str, str] = {}  # id -> the condition that is false
+        self.atoms_by_id: dict[str, int] = {}
+        self.verdicts: dict[str, bool] = {}
+
+    def report(self, fault: Fault) -> None:
+        self.failed = True
+        self._report(fault)
+
+    def run(self) -> Program | None:
+        spec = self.spec
+        inputs = []
+        for port in spec.inputs.values():
+            index = self.add(_Draft("input", port.name, ROOT, [], port=port))
+            inputs.append(index)
+            self.give(port.name, [Tap(index)], port.span)
+        first: list[Source] = [Tap(inputs[0])] if inputs else []
+        last = self.walk(first)
+        outputs = self.add_outputs(last)
+        atoms = self.finish()
+        if atoms is None:
+            return None
+        order = self.order(atoms)
+        if order is None:
+            return None
+        return Program(
+            spec,
+            MappingProxyType(dict(self.options)),
+            atoms,
+            tuple(self.boxes),
+            order,
+            tuple(inputs),
+            tuple(outputs),
+            MappingProxyType(self.atoms_by_id),
+            bool(spec.outputs),
+        )
+
+    # -- the walk ---------------------------------------------------------------------------
+
+    def walk(self, first: list[Source]) -> list[Source]:
+        levels = [_Level("root", ROOT, None, iter(self.spec.blocks), first, first)]
+        while True:
+            level = levels[-1]
+            block = next(level.todo, None)
+            if block is None:
+                levels.pop()
+                given = self.close(level)
+                if not levels:
+                    return given
+                self.hand_on(levels[-1], given)
+            elif self.wanted(block):
+                opened = self.visit(block, level)
+                if opened is not None:
+                    levels.append(opened)
+            elif level.kind not in ("parallel", "columns") and not self.takes_nothing(block):
+                # Who names a block that is left out gets what that block would have read.
+                self.give(block.id, self.taken(block, level), block.span)
+
+    def taken(self, block: Block, level: _Level) -> list[Source]:
+        """What a block reads: its own `from:`, else the block before (which `prev` names too)."""
+        if block.sources is None:
+            return level.current
+        return [
+            replace(ref, target=self.before(level)) if ref.target == PREV else ref
+            for ref in block.sources
+        ]
+
+    def before(self, level: _Level) -> str:
+        """A name for what the chain gives at this place."""
+        name = f"{PREV}@{len(self.drafts)}.{level.box}"
+        self.results[name.replace(".", ":")] = level.current
+        return name.replace(".", ":")
+
+    def visit(self, block: Block, level: _Level) -> _Level | None:
+        taken = self.taken(block, level)
+        if level.kind in ("parallel", "columns"):
+            if block.sources is None:
+                taken = level.start
+            kind = "column" if level.kind == "columns" else "branch"
+            return self.enter(block, kind, level.box, taken)
+        if block.kind in ("op", "use"):
+            chained = block.sources is None
+            if chained and self.takes_nothing(block):
+                taken = []
+            index = self.add(
+                _Draft(block.kind, block.id, level.box, taken, block=block, chained=chained)
+            )
+            self.atoms_by_id[block.id] = index
+            level.current = [Tap(index)]
+            self.give(block.id, level.current, block.span)
+            return None
+        return self.enter(block, block.kind, level.box, taken)
+
+    def enter(self, block: Block, kind: str, parent: int, taken: list[Source]) -> _Level:
+        # A branch of `parallel` is drawn only where it says something of its own.
+        drawn = kind not in ("parallel", "branch") or bool(
+            kind == "branch" and (block.title or block.stack)
+        )
+        box = Box(len(self.boxes), kind, parent, block, drawn)
+        self.boxes.append(box)
+        current = taken
+        if kind == "repeat":
+            index = self.add(_Draft("enter", block.id, box.index, taken, block=block))
+            current = [Tap(index)]
+        return _Level(kind, box.index, block, iter(block.children), taken, current)
+
+    def close(self, level: _Level) -> list[Source]:
+        block = level.block
+        if block is None:
+            return level.current
+        given = level.current
+        if level.kind == "parallel":
+            given = [source for branch in level.results for source in branch]
+        elif level.kind == "columns":
+            given = level.results[-1] if level.results else level.start
+        elif level.kind == "repeat":
+            index = self.add(_Draft("leave", block.id, level.box, level.current, block=block))
+            given = [Tap(index)]
+        elif level.kind == "residual":
+            draft = _Draft("add", block.id, level.box, level.current, block=block)
+            draft.skip = level.start
+            given = [Tap(self.add(draft))]
+        self.give(block.id, given, block.span)
+        return given
+
+    @staticmethod
+    def hand_on(level: _Level, given: list[Source]) -> None:
+        if level.kind in ("parallel", "columns"):
+            level.results.append(given)
+        else:
+            level.current = given
+
+    def add(self, draft: _Draft) -> int:
+        self.drafts.append(draft)
+        return len(self.drafts) - 1
+
+    def give(self, name: str, result: list[Source], span: Span) -> None:
+        if name in self.results:
+            self.report(
+                Fault(
+                    "duplicate-id",
+                    f"the name '{name}' is given twice",
+                    span,
+                    found=name,
+                    hint="an id is unique in a file, also among the inputs; a block stands in "
+                    "one group only",
+                    notes=((f"'{name}' is first given here", self.places[name]),),
+                )
+            )
+            return
+        self.results[name] = result
+        self.places[name] = span
+
+    def wanted(self, block: Block) -> bool:
+        if block.condition is None:
+            return True
+        text = block.condition.value
+        verdict = self.verdicts.get(text)
+        if verdict is None:
+            try:
+                verdict = parse_switch(text).holds(self.options)
+            except (SwitchError, KeyError) as error:
+                self.report(self.bad_condition(block, error))
+                verdict = True
+            self.verdicts[text] = verdict
+        if not verdict:
+            waiting = [block]
+            while waiting:
+                gone = waiting.pop()
+                self.left_out[gone.id] = text
+                waiting.extend(gone.children)
+        return verdict
+
+    def bad_condition(self, block: Block, error: SwitchError | KeyError) -> Fault:
+        text = block.condition or block.id
+        at = block.condition.span if block.condition is not None else block.span
+        if isinstance(error, SwitchError):
+            message, hint = error.message, error.hint
+        else:
+            name = str(error.args[0])
+            message = f"'{name}' is not an option of this spec"
+            known = did_you_mean(name, self.options, what="option")
+            hint = known or "declare it under `options:`"
+        return Fault(
+            "bad-condition",
+            f"`if:` of '{block.id}': {message}",
+            at,
+            path=f"{block.path}.if",
+            found=str(text),
+            hint=hint,
+        )
+
+    def add_outputs(self, last: list[Source]) -> list[int]:
+        spec = self.spec
+        if not spec.outputs:
+            port = PortSpec("out", spec.span)
+            return [self.add(_Draft("output", "out", ROOT, last, port=port, chained=True))]
+        made = []
+        for port in spec.outputs.values():
+            sources: list[Source] = last
+            if port.source is not None:
+                span = port.source.span if port.source.span.line else port.span
+                sources = [Ref(port.source.value, span, when=port.when)]
+            chained = port.source is None
+            made.append(
+                self.add(_Draft("output", port.name, ROOT, sources, port=port, chained=chained))
+            )
+        return made
+
+    # -- names to atoms ---------------------------------------------------------------------
+
+    def finish(self) -> tuple[Atom, ...] | None:
+        """The atoms with every name resolved; None after a fault."""
+        around = self.repeats_around()
+        atoms = []
+        for index, draft in enumerate(self.drafts):
+            sink = self.boxes[draft.box].parent if draft.kind == "enter" else draft.box
+            named = draft.kind in ("op", "use")
+            feeds = [
+                feed
+                for source in draft.sources
+                for feed in self.feeds(source, draft, "data", named)
+            ]
+            if draft.skip is not None:
+                feeds += [
+                    feed
+                    for source in draft.skip
+                    for feed in self.feeds(source, draft, "residual", False)
+                ]
+            for feed in feeds:
+                self.check_inside(feed, around, sink)
+            atoms.append(
+                Atom(
+                    index,
+                    draft.kind,
+                    draft.id,
+                    draft.box,
+                    tuple(feeds),
+                    draft.block,
+                    draft.port,
+                    draft.chained,
+                )
+            )
+        return None if self.failed else tuple(atoms)
+
+    def feeds(self, source: Source, draft: _Draft, kind: str, named: bool) -> list[Feed]:
+        if isinstance(source, Tap):
+            span = draft.block.span if draft.block is not None else self.spec.span
+            return [Feed(source, kind=kind, span=span)]
+        label = source.label.value if source.label is not None else ""
+        return [
+            Feed(
+                tap,
+                source.port if named else None,
+                kind,
+                source.when,
+                source.mark,
+                label,
+                source.span,
+                source,
+            )
+            for tap in self.taps(source)
+        ]
+
+    def taps(self, ref: Ref) -> list[Tap]:
+        """The atoms' outputs that ``ref`` means. A structure may pass on another name."""
+        found: list[Tap] = []
+        waiting: list[tuple[Source, tuple[str, ...]]] = [(ref, ())]
+        while waiting:
+            source, trail = waiting.pop()
+            if isinstance(source, Tap):
+                found.append(source)
+                continue
+            name, port = source.target, None
+            if name not in self.results and "." in name:
+                name, _, port = name.rpartition(".")
+            if name not in self.results:
+                self.report(self.unknown(source, name))
+                return []
+            if source.target in trail:
+                self.report(
+                    Fault(
+                        "cycle",
+                        f"'{source.target}' is empty and takes its own output",
+                        source.span,
+                        found=" -> ".join((*trail, source.target)),
+                    )
+                )
+                return []
+            trail = (*trail, source.target)
+            given = self.results[name]
+            if port is not None:
+                if len(given) == 1 and isinstance(given[0], Tap):
+                    found.append(
+                        Tap(given[0].atom, int(port) if port.isdecimal() else port)
+                    )
+                    continue
+                chosen = self.pick(given, name, port, source)
+                if chosen is None:
+                    return []
+                waiting.append((chosen, trail))
+                continue
+            waiting.extend((each, trail) for each in reversed(given))
+        return found
+
+    def pick(self, given: list[Source], name: str, port: str, ref: Ref) -> Source | None:
+        """One of several outputs of a structure, by number."""
+        if port.isdecimal() and int(port) < len(given):
+            return given[int(port)]
+        for source in given:  # a block left out: its outputs are called as its inputs
+            if isinstance(source, Ref) and source.port == port:
+                return source
+        self.report(
+            Fault(
+                "unknown-port",
+                f"'{name}' has no output '{port}'",
+                ref.span,
+                found=ref.target,
+                expected=f"a number from 0 to {len(given) - 1}",
+            )
+        )
+        return None
+
+    def unknown(self, ref: Ref, name: str) -> Fault:
+        if name in self.left_out:
+            return Fault(
+                "left-out",
+                f"'{name}' is left out here, because `if: {self.left_out[name]}` is false",
+                ref.span,
+                found=ref.target,
+                hint="give the reader of this block the same `if:`, or name a block that stays",
+            )
+        known = [*self.results]
+        hint = did_you_mean(name, known, what="block")
+        return Fault(
+            "unknown-block",
+            f"there is no block or input '{name}'",
+            ref.span,
+            found=ref.target,
+            hint=hint or "give the block an `id:`",
+        )
+
+    def repeats_around(self) -> list[tuple[int, ...]]:
+        """For each box, the repeats around it and itself, outermost first."""
+        around: list[tuple[int, ...]] = []
+        for box in self.boxes:
+            outer = around[box.parent] if box.index != ROOT else ()
+            around.append((*outer, box.index) if box.kind == "repeat" else outer)
+        return around
+
+    def check_inside(self, feed: Feed, around: list[tuple[int, ...]], sink: int) -> None:
+        source = self.drafts[feed.tap.atom]
+        box = self.boxes[source.box].parent if source.kind == "leave" else source.box
+        outer, inner = around[sink], around[box]
+        # A source is visible where every repeat around it is around the reader too; both are
+        # chains from the root, so one comparison of prefixes decides.
+        if outer[: len(inner)] == inner:
+            return
+        hidden = next(r for n, r in enumerate(inner) if n >= len(outer) or outer[n] != r)
+        block = self.boxes[hidden].block
+        name = block.id if block is not None else ""
+        self.report(
+            Fault(
+                "inside-repeat",
+                f"'{source.id}' stands inside the repeat '{name}' and has one value a turn, so "
+                "it cannot be named from outside",
+                feed.span,
+                found=source.id,
+                hint=f"take the repeat's output: '{name}'",
+                notes=(("the repeat is here", block.span),) if block is not None else (),
+            )
+        )
+
+    # -- order ------------------------------------------------------------------------------
+
+    def order(self, atoms: tuple[Atom, ...]) -> tuple[int, ...] | None:
+        """Sources first, else as written. A cycle is a fault that names it."""
+        if all(feed.tap.atom < atom.index for atom in atoms for feed in atom.feeds):
+            return tuple(range(len(atoms)))
+        missing = [0] * len(atoms)
+        readers: list[list[int]] = [[] for _ in atoms]
+        for atom in atoms:
+            for source in {feed.tap.atom for feed in atom.feeds}:
+                missing[atom.index] += 1
+                readers[source].append(atom.index)
+        ready = [atom.index for atom in atoms if not missing[atom.index]]
+        heapq.heapify(ready)
+        order = []
+        while ready:
+            index = heapq.heappop(ready)
+            order.append(index)
+            for reader in readers[index]:
+                missing[reader] -= 1
+                if not missing[reader]:
+                    heapq.heappush(ready, reader)
+        if len(order) == len(atoms):
+            return tuple(order)
+        self.report_cycle(atoms, missing)
+        return None
+
+    def report_cycle(self, atoms: tuple[Atom, ...], missing: list[int]) -> None:
+        """Walk back along unmet sources until an atom comes again: that is a cycle."""
+        at = next(index for index, count in enumerate(missing) if count)
+        step: dict[int, int] = {}
+        trail: list[int] = []
+        while at not in step:
+            step[at] = len(trail)
+            trail.append(at)
+            at = next(f.tap.atom for f in atoms[at].feeds if missing[f.tap.atom])
+        ring = trail[step[at] :][::-1]
+        start = ring.index(min(ring))
+        ring = ring[start:] + ring[:start]
+        names: list[str] = []
+        for index in ring:
+            name = atoms[index].id
+            if not names or names[-1] != name:  # a repeat's two ends are one block
+                names.append(name)
+        shown = names[:_SHOWN]
+        text = " -> ".join(shown)
+        if len(names) > _SHOWN:
+            text += f" -> ... ({len(names):,} blocks in all)"
+        text += f" -> {names[0]}"
+        backward = next(
+            (
+                feed
+                for index in ring
+                for feed in atoms[index].feeds
+                if feed.ref is not None and feed.tap.atom >= index and feed.tap.atom in step
+            ),
+            None,
+        )
+        span = backward.span if backward is not None else atoms[ring[0]].span
+        notes = tuple((f"'{atoms[i].id}' is here", atoms[i].span) for i in ring[:_SHOWN])
+        self.report(
+            Fault(
+                "cycle",
+                f"the blocks wait for one another: {text}",
+                span,
+                path=atoms[ring[0]].doc_path,
+                found=text,
+                hint="a diagram flows one way: take an input or an earlier block instead",
+                notes=notes,
+            )
+        )

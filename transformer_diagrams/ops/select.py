@@ -1,0 +1,120 @@
+"""Choosing by score or index: top-k, gather, argmax, sampling."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from transformer_diagrams.dims import minimum
+from transformer_diagrams.ops.registry import (
+    Array,
+    Attr,
+    Call,
+    Example,
+    Op,
+    OpFault,
+    Shape,
+    register,
+)
+from transformer_diagrams.ops.shape import axis_attr
+
+
+def _top_k_shape(c: Call) -> tuple[Shape, ...]:
+    axis = c.axis(0, c["axis"])
+    kept = c.x.with_axis(axis, minimum(c["k"], c.x.dims[axis]))
+    return (kept, kept)
+
+
+def _top_k_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
+    import numpy as np
+
+    x, axis = inputs[0], c["axis"]
+    order = np.argsort(-x, axis=axis, kind="stable")
+    index = np.take(order, range(min(c.number("k"), x.shape[axis])), axis=axis)
+    return [np.take_along_axis(x, index, axis=axis), index]
+
+
+register(
+    Op(
+        name="top_k",
+        summary="The k largest along an axis, or all where there are fewer: their values, and "
+        "their indices. Work is one comparison an element.",
+        family="select",
+        role="topk",
+        outputs=("values", "index"),
+        attrs=(Attr("k", "dim", "how many", required=True), axis_attr("the axis")),
+        shape=_top_k_shape,
+        work=lambda c: c.x.numel(),
+        text=lambda c: f"top-${c['k'].tex(c.tex)}$",
+        value=_top_k_value,
+        examples=(
+            Example([["d_t", "d_s"]], [["d_t", "min(k, d_s)"], ["d_t", "min(k, d_s)"]],
+                    {"k": "k"}, flops="d_t d_s", label="top-$k$"),
+            Example([[3, 4]], [[3, 2], [3, 2]], {"k": 2}, flops=12),
+            Example([[3, 4]], [[3, 4], [3, 4]], {"k": 9}, flops=12),
+        ),
+    )
+)
+
+
+def _gather_shape(c: Call) -> tuple[Shape, ...]:
+    axis, index = c.axis(0, c["axis"]), c.inputs[1]
+    if index.lead is not None:
+        raise OpFault(
+            f"the axes of {c.name(1)} go into the result, so all must be stated ({c.shown()})"
+        )
+    return (c.x.with_axis(axis, *index.dims),)
+
+
+register(
+    Op(
+        name="gather",
+        summary="Pick entries along an axis by index: x [s, ..], index [t, k] -> [t, k, ..].",
+        family="select",
+        inputs=("x", "index"),
+        attrs=(axis_attr("the axis that is picked from; the axes of index replace it", 0),),
+        shape=_gather_shape,
+        text="gather",
+        value=lambda c, x, w: [x[0].take(x[1], axis=c["axis"])],
+        examples=(
+            Example([["n_h", "d_s", "d_K"], ["d_t", "k"]], [["n_h", "d_t", "k", "d_K"]],
+                    {"axis": -2}, label="gather"),
+            Example([[5, 4], [3, 2]], [[3, 2, 4]]),
+        ),
+    )
+)
+
+for _name, _words in (
+    ("argmax", "Index of the largest entry along the last axis."),
+    ("sample", "An index drawn from the distribution along the last axis."),
+):
+    register(
+        Op(
+            name=_name,
+            summary=_words,
+            family="select",
+            shape=lambda c: (Shape(c.need_axes(0, 1).dims[:-1], c.x.lead),),
+            work=lambda c: c.x.numel(),
+            text=_name,
+            # A draw is no function of the input, so `sample` has no value.
+            value=(lambda c, x, w: [x[0].argmax(axis=-1)]) if _name == "argmax" else None,
+            examples=(
+                Example([["d_t", "V"]], [["d_t"]], flops="d_t V", label=_name),
+                Example([[3, 4]], [[3]], flops=12),
+            ),
+        )
+    )
+
+register(
+    Op(
+        name="id_map",
+        summary="Integers to integers by a fixed table, such as draft to target vocabulary.",
+        family="select",
+        role="data",
+        attrs=(Attr("size", "dim", "entries of the table, which is no parameter"),),
+        text="id map",
+        examples=(
+            Example([["d_t"]], [["d_t"]], {"size": "V_d"}, label="id map"),
+            Example([[3]], [[3]]),
+        ),
+    )
+)

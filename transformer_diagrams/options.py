@@ -1,0 +1,159 @@
+"""What can be asked of a figure: one dataclass, and one function that settles it.
+
+What was asked for (on the command line or in a call) wins over what the spec's `show:` says,
+and that over the default.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+from transformer_diagrams.errors import DiagramError, Fault, did_you_mean
+
+if TYPE_CHECKING:
+    from transformer_diagrams.spec.model import Show
+
+DIRECTIONS = ("up", "right", "down")
+SHAPES = ("none", "changes", "all")
+BACKGROUNDS = ("theme", "none", "white")
+GRAPHVIZ = ("pure", "dot")
+
+POINTS = {"": 1.0, "pt": 1.0, "px": 0.75, "in": 72.0, "cm": 72 / 2.54, "mm": 72 / 25.4, "pc": 12.0}
+
+
+class AskError(DiagramError):
+    """What was asked for does not exist or makes no sense; the spec is not to blame."""
+
+
+def ask_error(
+    message: str, hint: str = "", *, code: str = "bad-option", found: str = ""
+) -> AskError:
+    """One :class:`AskError` in one line."""
+    return AskError(Fault(code=code, message=message, hint=hint, found=found))
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """A settled wish.
+
+    open, callout  names of blocks to draw opened in place, or opened beside the figure
+    width          physical width in points; None: as wide as it comes
+    set            (name, value) pairs that override the config's sizes and options
+    scale, dpi     pixels of a PNG: times 96 a inch, or dots an inch (wins over scale)
+    outline_text   words as outlines only, for viewers that show hidden text
+    """
+
+    theme: str = "paper"
+    direction: str = "up"
+    open: tuple[str, ...] = ()
+    callout: tuple[str, ...] = ()
+    width: float | None = None
+    background: str = "theme"
+    shapes: str = "changes"
+    legend: bool = False
+    config: str | None = None
+    set: tuple[tuple[str, str], ...] = ()
+    scale: float | None = None
+    dpi: float | None = None
+    graphviz: str = "pure"
+    outline_text: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        """The options as plain data, in the order of the fields."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+
+def settle(asked: Mapping[str, Any], show: Show | None = None) -> Options:
+    """Merge what was ``asked`` (None: not said) over the spec's ``show`` over the defaults.
+
+    :raises AskError: for an unknown option, or a value that it cannot take.
+    """
+    known = [f.name for f in fields(Options)]
+    values: dict[str, Any] = {}
+    if show is not None:
+        values |= {
+            "shapes": show.shapes,
+            "direction": show.direction,
+            "legend": show.legend,
+            "config": show.config,
+        }
+    for name, value in asked.items():
+        if name not in known:
+            raise ask_error(
+                f"unknown option '{name}'", did_you_mean(name, known, what="option", most=20)
+            )
+        if value is not None and not (name in ("open", "callout", "set") and not value):
+            values[name] = value
+    values["open"] = _names(values.get("open", ()))
+    values["callout"] = _names(values.get("callout", ()))
+    values["set"] = _pairs(values.get("set", ()))
+    if values.get("width") is not None:
+        values["width"] = points(values["width"])
+    _one_of("direction", values.get("direction"), DIRECTIONS)
+    _one_of("shapes", values.get("shapes"), SHAPES)
+    _one_of("background", values.get("background"), BACKGROUNDS)
+    _one_of("graphviz", values.get("graphviz"), GRAPHVIZ)
+    for name, most in (("scale", 100.0), ("dpi", 10000.0)):
+        number = values.get(name)
+        if number is not None and not 0 < float(number) <= most:
+            raise ask_error(f"{name} must lie above 0 and not above {most:g}, not {number}")
+    return Options(**values)
+
+
+def points(width: float | str) -> float:
+    """A length in points: ``points("3.25in") == 234.0``; a bare number is points.
+
+    :raises AskError: when it is not a positive length with a known unit.
+    """
+    if isinstance(width, (int, float)):
+        value, unit = float(width), ""
+    else:
+        match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*([a-z]*)\s*", width)
+        if not match:
+            raise ask_error(
+                f"'{width}' is not a length", "write it like 3.25in, 8cm, 82.5mm or 234pt"
+            )
+        value, unit = float(match[1]), match[2]
+    if unit not in POINTS:
+        raise ask_error(
+            f"'{unit}' is not a unit of length",
+            did_you_mean(unit, [u for u in POINTS if u], what="unit"),
+        )
+    if not 0 < value * POINTS[unit] <= 14400:  # the largest page that PDF readers accept
+        raise ask_error(f"a figure cannot be {width} wide", "anything up to 200in will do")
+    return value * POINTS[unit]
+
+
+def _one_of(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    if value is not None and value not in choices:
+        raise ask_error(
+            f"{name} cannot be '{value}'", did_you_mean(str(value), choices, what="value")
+        )
+
+
+def _names(value: str | Iterable[str]) -> tuple[str, ...]:
+    """One name, a list of names, or names with commas between; each once, in order."""
+    given = [value] if isinstance(value, str) else list(value)
+    names = [name.strip() for item in given for name in item.split(",")]
+    return tuple(dict.fromkeys(name for name in names if name))
+
+
+def _pairs(
+    value: Mapping[str, Any] | Iterable[str | tuple[str, Any]],
+) -> tuple[tuple[str, str], ...]:
+    """Pairs of text of ``{"d_m": 512}``, ``["d_m=512"]`` or ``[("d_m", 512)]``; the last wins."""
+    items: Iterable[Any] = value.items() if isinstance(value, Mapping) else value
+    pairs: dict[str, str] = {}
+    for item in items:
+        if isinstance(item, str):
+            name, equals, text = item.partition("=")
+            if not equals or not name.strip() or not text.strip():
+                raise ask_error(f"'{item}' does not set anything", "write it like d_m=512")
+        else:
+            name, text = item
+            text = str(text).lower() if isinstance(text, bool) else str(text)
+        pairs[name.strip()] = text.strip()
+    return tuple(pairs.items())

@@ -1,0 +1,125 @@
+"""The table of output formats, and one call that writes several from one drawing.
+
+A format is one line here: a name, a suffix, a media type and a function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from transformer_diagrams.errors import DiagramError, Fault, did_you_mean
+from transformer_diagrams.layout.scene import Scene
+from transformer_diagrams.render import svg as svg_format
+from transformer_diagrams.render.dot import to_dot
+from transformer_diagrams.render.svg import Figure
+from transformer_diagrams.theme import Theme
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A scene with everything that was asked of its output; drawn once, when first needed.
+
+    width       physical width in points; None: as wide as the scene
+    background  "theme", "white" or "none"
+    graphviz    "pure" or "dot"
+    words       False: outlines only, without the unpainted words
+    scale, dpi  of a PNG, see :func:`transformer_diagrams.render.png.to_png`
+    prefix      of the ids; None: made from the figure's id and content
+    """
+
+    scene: Scene
+    theme: Theme
+    width: float | None = None
+    background: str = "theme"
+    graphviz: str = "pure"
+    words: bool = True
+    scale: float | None = None
+    dpi: float | None = None
+    prefix: str | None = None
+
+    @cached_property
+    def figure(self) -> Figure:
+        """The finished SVG with its size and warnings."""
+        return svg_format.render(
+            self.scene,
+            self.theme,
+            width=self.width,
+            background=self.background,
+            graphviz=self.graphviz,
+            words=self.words,
+            prefix=self.prefix,
+        )
+
+    @property
+    def warnings(self) -> tuple[Fault, ...]:
+        """What the drawing has to say: about labels, and about text that is too small."""
+        small = svg_format.small_text_warning(self.figure)
+        return self.figure.warnings + ((small,) if small else ())
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """An output format. ``write`` gives the file's bytes."""
+
+    name: str
+    suffix: str
+    media_type: str
+    write: Callable[[Drawing], bytes]
+
+
+def _svg(drawing: Drawing) -> bytes:
+    return drawing.figure.svg.encode("utf-8")
+
+
+def _png(drawing: Drawing) -> bytes:
+    from transformer_diagrams.render.png import to_png
+
+    return to_png(drawing.figure.svg, scale=drawing.scale, dpi=drawing.dpi)
+
+
+def _pdf(drawing: Drawing) -> bytes:
+    from transformer_diagrams.render.pdf import to_pdf
+
+    return to_pdf(drawing.figure.svg)
+
+
+def _dot(drawing: Drawing) -> bytes:
+    return to_dot(drawing.scene, drawing.theme).encode("utf-8")
+
+
+FORMATS: Mapping[str, Format] = {
+    entry.name: entry
+    for entry in (
+        Format("svg", ".svg", "image/svg+xml", _svg),
+        Format("png", ".png", "image/png", _png),
+        Format("pdf", ".pdf", "application/pdf", _pdf),
+        Format("dot", ".dot", "text/vnd.graphviz", _dot),
+    )
+}
+
+
+def get(name: str) -> Format:
+    """A format by name, with or without the dot of its suffix.
+
+    Raises :class:`DiagramError` for an unknown one, with the nearest name.
+    """
+    found = FORMATS.get(name.lower().lstrip("."))
+    if found is None:
+        raise DiagramError(
+            Fault(
+                "unknown-format",
+                f"there is no output format '{name}'",
+                found=name,
+                expected=", ".join(FORMATS),
+                hint=did_you_mean(name, FORMATS, what="format"),
+            )
+        )
+    return found
+
+
+def write(drawing: Drawing, names: Iterable[str]) -> dict[str, bytes]:
+    """The bytes of several formats of one drawing, by name; unknown names fail before any work."""
+    chosen = [get(name) for name in names]
+    return {entry.name: entry.write(drawing) for entry in chosen}

@@ -1,0 +1,100 @@
+"""The small drawn signs: frozen, trained, tied, EMA at a box's corner; stop-gradient on a line.
+
+Each is a list of strokes on a disc of radius 1 around (0, 0), scaled where it is used. Drawn as
+plain paths, so that no font and no viewer can change them.
+"""
+
+from __future__ import annotations
+
+import math
+
+from transformer_diagrams.render.geometry import Point, number
+
+SAID: dict[str, str] = {
+    "frozen": "frozen: its weights are not trained",
+    "trained": "trained",
+    "tied": "its weights are shared with another block",
+    "ema": "a moving average of other weights",
+    "stop-gradient": "no gradient flows back here",
+}
+
+
+def _snowflake() -> str:
+    parts = []
+    for k in range(6):
+        a = math.pi / 2 + k * math.pi / 3
+        tip = (0.74 * math.cos(a), -0.74 * math.sin(a))
+        fork = (0.42 * math.cos(a), -0.42 * math.sin(a))
+        parts.append(f"M0 0L{number(tip[0], 3)} {number(tip[1], 3)}")
+        for turn in (-1, 1):
+            b = a + turn * math.pi / 4
+            end = (fork[0] + 0.26 * math.cos(b), fork[1] - 0.26 * math.sin(b))
+            parts.append(
+                f"M{number(fork[0], 3)} {number(fork[1], 3)}"
+                f"L{number(end[0], 3)} {number(end[1], 3)}"
+            )
+    return "".join(parts)
+
+
+# (path, filled?) on the unit disc, y down.
+SHAPES: dict[str, tuple[str, bool]] = {
+    "frozen": (_snowflake(), False),
+    "trained": (
+        "M.05-.78C.16-.42 .58-.2 .58 .24C.58 .58 .32 .78 0 .78C-.33 .78-.58 .56-.58 .22"
+        "C-.58 0-.46-.16-.32-.3C-.3-.1-.22 .02-.1 .06C-.2-.22-.16-.54 .05-.78Z",
+        True,
+    ),
+    "tied": (
+        "M-.12 .2L.2-.12M-.02-.3L.14-.46C.3-.62 .52-.62 .66-.48C.8-.34 .8-.12 .64 .04L.46 .22"
+        "M.02 .3L-.14 .46C-.3 .62-.52 .62-.66 .48C-.8 .34-.8 .12-.64-.04L-.46-.22",
+        False,
+    ),
+    "ema": (
+        "M-.6-.08C-.56-.44-.3-.62 0-.62C.26-.62 .46-.5 .56-.3M.6-.62L.58-.26L.24-.3"
+        "M.6 .08C.56 .44 .3 .62 0 .62C-.26 .62-.46 .5-.56 .3M-.6 .62L-.58 .26L-.24 .3",
+        False,
+    ),
+}
+
+
+def corner_mark(mark: str, at: Point, size: float, color: str, paper: str) -> str:
+    """A disc with the sign in it, centred on ``at``; ``size`` is its diameter in points."""
+    shape, filled = SHAPES[mark]
+    r = size / 2
+    x, y = number(at[0]), number(at[1])
+    stroke = f'fill="{color}"'
+    if not filled:
+        stroke = (
+            f'fill="none" stroke="{color}" stroke-width=".16" stroke-linecap="round" '
+            'stroke-linejoin="round"'
+        )
+    k = number(r * 0.8, 3)
+    return (
+        f'<circle cx="{x}" cy="{y}" r="{number(r)}" fill="{paper}" stroke="{color}" '
+        f'stroke-width="{number(size * 0.07)}"/>'
+        f'<path transform="translate({x} {y}) scale({k})" {stroke} d="{shape}"/>'
+    )
+
+
+def slashes(at: Point, way: Point, size: float, color: str, paper: str, width: float) -> str:
+    """Two bars across a line at ``at``, which runs in direction ``way``; the gap is paper."""
+    (x, y), (dx, dy) = at, way
+    nx, ny = -dy, dx
+    half, lean, gap = size * 0.42, size * 0.16, size * 0.17
+
+    def bar(offset: float) -> tuple[Point, Point]:
+        return (
+            (x + dx * (offset - lean) - nx * half, y + dy * (offset - lean) - ny * half),
+            (x + dx * (offset + lean) + nx * half, y + dy * (offset + lean) + ny * half),
+        )
+
+    def pair(p: Point, q: Point) -> str:
+        return f"M{number(p[0])} {number(p[1])}L{number(q[0])} {number(q[1])}"
+
+    first, second = bar(-gap), bar(gap)
+    return (
+        f'<path fill="none" stroke="{paper}" stroke-width="{number(width * 2.2)}" '
+        f'd="{pair((x - dx * gap, y - dy * gap), (x + dx * gap, y + dy * gap))}"/>'
+        f'<path fill="none" stroke="{color}" stroke-width="{number(width * 1.35)}" '
+        f'stroke-linecap="round" d="{pair(*first)}{pair(*second)}"/>'
+    )

@@ -1,0 +1,698 @@
+"""The `blocks:` part of a spec: from nodes to Blocks, each told apart by its kind first.
+
+A block's kind is read before anything else, so a fault in one speaks only of the keys that this
+kind of block can have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from transformer_diagrams.errors import Span
+from transformer_diagrams.spec.fields import Fields, an, describe
+from transformer_diagrams.spec.grammar import (
+    COLUMN,
+    COMMON,
+    KINDS,
+    REF,
+    STRUCTURES,
+    Key,
+    OpAttr,
+    Ops,
+)
+from transformer_diagrams.spec.model import Block, Ref, Text, Value
+from transformer_diagrams.spec.yaml_source import Map, Node, Scalar, Seq, kind_of
+
+# Keys of the file that become fields of Block as they are.
+_FIELD: Final = {"if": "condition", "with": "bind", "from": "sources", "repeat": "count"}
+_NAME: Final = Key("name", "name", "")
+
+
+class _OpKeys:
+    """The keys of one op: its attributes first, then the common ones."""
+
+    def __init__(self, name: str, attrs: tuple[OpAttr, ...]) -> None:
+        self.name = name
+        self.attrs: dict[str, OpAttr] = {attr.name: attr for attr in attrs}
+        self.required = [attr for attr in attrs if attr.required]
+        self.keys: dict[str, Key] = {k: v for k, v in COMMON.items() if k not in self.attrs}
+        self.names = [*self.attrs, *self.keys]
+        self.label_keys = {attr.name: Key(attr.name, "label", attr.doc) for attr in attrs}
+
+
+class BlockReader:
+    """Reads the blocks of one file and remembers ids and references for the checks at the end."""
+
+    def __init__(self, fields: Fields, ops: Ops) -> None:
+        self.f = fields
+        self.ops = ops
+        self.op_names: list[str] = sorted(ops.names())
+        self._known_ops = frozenset(self.op_names)
+        self._op_keys: dict[str, _OpKeys] = {}
+        self.ids: dict[str, Node] = {}
+        self._holders: dict[str, str] = {}  # id -> id of the block it stands in
+        self._inside: list[str] = []  # ids of the blocks around, outer first
+        self.taken: set[str] = set()  # names that must not be generated
+        self.generated: set[str] = set()
+        self._count: dict[str, int] = {}
+        self.references: list[tuple[Text, str, str]] = []  # ref, path, "from" or "share"
+        self.uses: list[tuple[str, Span, str]] = []
+
+    # -- ids
+
+    def reserve(self, node: Node) -> None:
+        """Note every id that the file gives, before any is generated. Does not recurse."""
+        todo = [node]
+        while todo:
+            one = todo.pop()
+            if isinstance(one, Map):
+                for name, (_, value) in one.entries.items():
+                    if name == "id" and isinstance(value, Scalar):
+                        self.taken.add(value.text)
+                    elif name == "parallel" and isinstance(value, Map):
+                        self.taken.update(value.entries)
+                        todo.append(value)
+                    elif not isinstance(value, Scalar):
+                        todo.append(value)
+            elif isinstance(one, Seq):
+                todo.extend(item for item in one.items if not isinstance(item, Scalar))
+
+    def explicit_id(self, name: str, node: Node, path: str) -> str:
+        first = self.ids.get(name)
+        if first is None:
+            self.ids[name] = node
+            if self._inside:
+                self._holders[name] = self._inside[-1]
+            return name
+        again = first is node
+        one, two = self._holders.get(name, ""), self._inside[-1] if self._inside else ""
+        here = f" in '{one}'" if one else ""
+        there = f" in '{two}'" if two else ""
+        self.f.fault(
+            "duplicate-id",
+            f"the id '{name}' is used twice:{here} on line {first.line} and{there} "
+            + ("through an alias" if again else f"on line {node.line}"),
+            node,
+            path,
+            found=name,
+            expected="each id once in a file, at all levels",
+            hint="give one a different id"
+            + (", for example {<<: *name, id: other}" if again else ""),
+            notes=((f"'{name}' is used first here", self.f.span(first)),),
+        )
+        return self.generated_id(name)
+
+    def generated_id(self, base: str) -> str:
+        """The base name, then with -2, -3 ...; the same file always gets the same ids."""
+        count = self._count.get(base, 0) + 1
+        name = base if count == 1 else f"{base}-{count}"
+        while name in self.taken:
+            count += 1
+            name = f"{base}-{count}"
+        self._count[base] = count
+        self.taken.add(name)
+        self.generated.add(name)
+        return name
+
+    # -- lists of blocks
+
+    def blocks(self, node: Node, path: str, *, empty: bool = False) -> tuple[Block, ...]:
+        if not isinstance(node, Seq):
+            hint = ""
+            if isinstance(node, Map):
+                hint = "begin each block with '- '"
+            elif kind_of(node) == "text" and isinstance(node, Scalar):
+                hint = f"a list of one block: [{node.text}]"
+            self.f.wrong(node, path, "a list of blocks", hint)
+            return ()
+        if not node.items and not empty:
+            self.f.fault(
+                "no-blocks",
+                "there are no blocks in this list",
+                node,
+                path,
+                found="an empty list",
+                expected="at least one block",
+            )
+        made = []
+        for index, item in enumerate(node.items):
+            block = self.block(item, f"{path}[{index}]")
+            if block is not None:
+                made.append(block)
+        return tuple(made)
+
+    def block(self, node: Node, path: str) -> Block | None:
+        if type(node) is Map:
+            return self._mapping(node, path)
+        if isinstance(node, Scalar) and kind_of(node) == "text":
+            return self._bare(node, path)
+        hint = "brackets around several blocks make a 'group' or branches of a 'parallel'"
+        self.f.wrong(
+            node, path, "a block", hint if isinstance(node, Seq) else "name an op or delete the '-'"
+        )
+        return None
+
+    def _bare(self, node: Scalar, path: str) -> Block | None:
+        """A bare string: an op with nothing to say about it."""
+        keys = self.op(node, path)
+        if keys is None:
+            return None
+        self._missing(keys, (), self.f.span(node), path)
+        return Block(
+            kind="op",
+            span=self.f.span(node),
+            path=path,
+            id=self.generated_id(node.text),
+            op=node.text,
+        )
+
+    # -- the kind
+
+    def op(self, node: Node, path: str) -> _OpKeys | None:
+        """The keys of the op that a node names; a fault if there is none of that name."""
+        if not isinstance(node, Scalar) or kind_of(node) != "text":
+            self.f.wrong(node, path, "the name of an op")
+            return None
+        name = node.text
+        keys = self._op_keys.get(name)
+        if keys is not None:
+            return keys
+        if name not in self._known_ops:
+            close = self.f.near(name, self.op_names, "op")
+            if close:
+                hint = f"did you mean '{close}'?"
+            elif name in KINDS:
+                hint = f"'{name}' is written as a key with a value: {{{name}: ...}}"
+            else:
+                hint = f"if '{name}' is a spec, write {{use: {name}}}"
+            self.f.fault(
+                "unknown-op",
+                f"there is no op '{name[:60]}'",
+                node,
+                path,
+                found=name[:60],
+                expected="the name of an op (the command 'schema' lists them)",
+                hint=hint,
+            )
+            return None
+        keys = self._op_keys[name] = _OpKeys(name, self.ops.get(name).attrs)
+        return keys
+
+    def _kind(self, node: Map, path: str) -> str | None:
+        """Which of the KINDS a mapping is; a fault when it is none or several."""
+        entries = node.entries
+        found = [kind for kind in KINDS if kind in entries]
+        if len(found) > 1 and "op" in found:  # an op may have an attribute of such a name
+            op = entries["op"][1]
+            if isinstance(op, Scalar) and op.text in self._known_ops:
+                keys = self.op(op, path)
+                found = [k for k in found if k == "op" or not keys or k not in keys.attrs]
+        if len(found) == 1:
+            return found[0]
+        listed = ", ".join(KINDS)
+        if found:
+            first, second = sorted(
+                found[:2], key=lambda kind: (entries[kind][0].line, entries[kind][0].column)
+            )
+            hint = "make them two blocks, or put one inside the other"
+            if "repeat" in found:
+                hint = "'repeat' goes around: {repeat: N, blocks: [...]}"
+            self.f.fault(
+                "two-kinds",
+                f"a block has one kind, but this one has both '{first}' and '{second}'",
+                entries[second][0],
+                path,
+                found=", ".join(found),
+                expected=f"one of {listed}",
+                hint=hint,
+                notes=((f"'{first}' is here", self.f.span(entries[first][0])),),
+            )
+            return None
+        if node.broken and not entries:
+            return None  # its keys have been refused already
+        hint = ""
+        for name in entries:
+            if name in self._known_ops:
+                hint = f"'{name}' is an op: write {{op: {name}, ...}}"
+                break
+        else:
+            for name in entries:
+                close = self.f.near(name, KINDS, "kind") if name not in COMMON else None
+                if close:
+                    hint = f"did you mean '{close}' for '{name}'?"
+                    break
+        if not hint and "blocks" in entries:
+            hint = "blocks in a frame: {group: [...]}; several times: {repeat: N, blocks: [...]}"
+        self.f.fault(
+            "no-kind",
+            "this block does not say what it is",
+            node,
+            path,
+            found=describe(node),
+            expected=f"one of the keys {listed}",
+            hint=hint,
+        )
+        return None
+
+    # -- one block
+
+    def _mapping(self, node: Map, path: str) -> Block | None:
+        kind = self._kind(node, path)
+        if kind is None:
+            self._inner_of_unknown(node, path)
+            return None
+        entries = node.entries
+        if kind == "op":
+            key_node, value = entries["op"]
+            keys = self.op(value, f"{path}.op")
+            if keys is None:
+                known: Mapping[str, Key] = COMMON
+                attrs: Mapping[str, OpAttr] | None = None
+            else:
+                known, attrs = keys.keys, keys.attrs
+                if keys.required:
+                    self._missing(keys, entries, self.f.span(key_node), path)
+            name = value.text if isinstance(value, Scalar) else ""
+            block = self._build(node, path, "op", known, name, attrs, keys)
+            return block if keys is not None else None
+        known = STRUCTURES[kind]
+        for key in known.values():
+            if key.required and key.name not in entries:
+                if self._misspelt(key.name, entries, known):
+                    continue
+                self.f.fault(
+                    "missing-key",
+                    f"{an(kind)} needs '{key.name}'",
+                    node,
+                    path,
+                    expected=f"{key.name}: {key.doc[0].lower() + key.doc[1:].rstrip('.')}",
+                )
+        return self._build(node, path, kind, known, kind, {}, None)
+
+    def _inner_of_unknown(self, node: Map, path: str) -> None:
+        """A block of no known kind: misspelt keys and inner blocks still have their faults."""
+        for name, (key, _) in node.entries.items():
+            close = None if name in COMMON or name in KINDS else self.f.near(name, COMMON, "common")
+            if close and name not in self._known_ops:
+                self.f.fault(
+                    "unknown-key",
+                    f"a block has no key '{name}'",
+                    key,
+                    f"{path}.{name}",
+                    found=name,
+                    hint=f"did you mean '{close}'?",
+                )
+        for name in ("blocks", "residual", "group"):
+            if name in node.entries and isinstance(node.entries[name][1], Seq):
+                self.blocks(node.entries[name][1], f"{path}.{name}")
+
+    def _misspelt(self, name: str, entries: Iterable[str], known: Container[str]) -> bool:
+        """Whether an unknown key is meant to be this one: it is reported as unknown, once."""
+        for other in entries:
+            if other not in known and self.f.near(other, (name,), f"missing {name}"):
+                return True
+        return False
+
+    def _missing(self, keys: _OpKeys, entries: Any, span: Span, path: str) -> None:
+        for attr in keys.required:
+            if attr.name not in entries:
+                if self._misspelt(attr.name, entries, keys.names):
+                    continue
+                doc = attr.doc.rstrip(".")
+                self.f.fault(
+                    "missing-key",
+                    f"the op '{keys.name}' needs '{attr.name}'",
+                    span,
+                    path,
+                    expected=f"{attr.name}: {doc}" if doc else attr.name,
+                    hint="" if entries else f"for example {{op: {keys.name}, {attr.name}: ...}}",
+                )
+
+    def _build(
+        self,
+        node: Map,
+        path: str,
+        kind: str,
+        known: Mapping[str, Key],
+        name: str,
+        attrs: Mapping[str, OpAttr] | None,
+        keys: _OpKeys | None,
+    ) -> Block:
+        file = self.f.file
+        if kind != "op":
+            id_node = node.entries.get("id", (None, None))[1]
+            self._inside.append(id_node.text if isinstance(id_node, Scalar) else kind)
+        spans: dict[str, Span] = {}
+        made: dict[str, Any] = {}
+        values: dict[str, Value] = {}
+        for word, (key_node, value) in node.entries.items():
+            span = Span(file, key_node.line, key_node.column)
+            spans[word] = span
+            if attrs and word in attrs:
+                got = self._attr(value, f"{path}.{word}", attrs[word], keys)
+                if got is not None:
+                    values[word] = got
+                continue
+            key = known.get(word)
+            if key is not None:
+                read = self._common(key, value, f"{path}.{word}")
+                if read is not None:
+                    made[_FIELD.get(word, word)] = read
+            elif (word != "op" or kind != "op") and attrs is not None:
+                self._unknown(word, span, f"{path}.{word}", kind, name, known, attrs)
+        if kind != "op":
+            self._inside.pop()
+        given = made.pop("id", None)
+        explicit = given is not None
+        if kind == "op":
+            made["op"] = name
+        elif kind in ("residual", "group", "parallel", "columns"):
+            made["children"] = made.pop(kind, ())
+        elif kind == "repeat":
+            made["children"] = made.pop("blocks", ())
+        elif kind == "use":
+            use = made.get("use", "")
+            name = _base_name(use) or "use"
+        if given is not None:
+            block_id = self.explicit_id(given, node.entries["id"][1], f"{path}.id")
+        else:
+            block_id = self.generated_id(name or kind)
+        return Block(
+            kind=kind,
+            span=Span(file, node.line, node.column),
+            path=path,
+            id=block_id,
+            explicit_id=explicit,
+            attrs=values,
+            key_spans=spans,
+            **made,
+        )
+
+    def _unknown(
+        self,
+        word: str,
+        span: Span,
+        path: str,
+        kind: str,
+        name: str,
+        known: Mapping[str, Key],
+        attrs: Mapping[str, OpAttr],
+    ) -> None:
+        what = f"the op '{name}'" if kind == "op" else an(kind)
+        own = list(attrs) if kind == "op" else [key for key in known if key not in COMMON]
+        close = self.f.near(word, [*attrs, *known], f"{kind} {name}")
+        expected = f"{what} takes {', '.join(own)}" if own else f"{what} takes nothing of its own"
+        self.f.fault(
+            "unknown-key",
+            f"{what} has no key '{word}'",
+            span,
+            path,
+            found=word,
+            expected=f"{expected}; and the keys that every block takes",
+            hint=f"did you mean '{close}'?" if close else "",
+        )
+
+    # -- values of keys
+
+    def _common(self, key: Key, node: Node, path: str) -> Any:
+        f, kind = self.f, key.kind
+        if kind == "label":
+            return f.text(node, path, key)
+        if kind == "text":
+            return f.text(node, path, key)
+        if kind == "id":
+            return f.identifier(node, path)
+        if kind == "sources":
+            return self._sources(node, path)
+        if kind == "size":
+            return f.expression(node, path)
+        if kind == "bool":
+            return f.boolean(node, path)
+        if kind == "choice":
+            return f.choice(node, path, key.choices)
+        if kind == "name":
+            text = f.name(node, path, key)
+            return text.value if text else None
+        if kind == "shapes":
+            return self._shapes(node, path)
+        if kind == "switch":
+            return f.switch(node, path)
+        if kind == "open":
+            if kind_of(node) == "bool":
+                return f.boolean(node, path)
+            return f.choice(node, path, ("true", "false", "callout"))
+        if kind == "block-ref":
+            ref = f.reference(node, path)
+            if ref is not None:
+                self.references.append((ref, path, "share"))
+            return ref
+        if kind == "blocks":
+            return self.blocks(node, path)
+        if kind == "branches":
+            return self._branches(node, path)
+        if kind == "columns":
+            return self._columns(node, path)
+        if kind == "bindings":
+            return self._bindings(node, path)
+        if kind == "spec-ref":
+            text = f.name(node, path, _NAME)
+            if text is None:
+                return None
+            self.uses.append((text.value, text.span, path))
+            return text.value
+        raise AssertionError(f"no reader for {kind}")  # a fault of the grammar table
+
+    def _attr(self, node: Node, path: str, attr: OpAttr, keys: _OpKeys | None) -> Value | None:
+        """An op's attribute by its kind, or the name of an option that takes its place."""
+        f, kind = self.f, attr.kind
+        assert keys is not None
+        span = Span(f.file, node.line, node.column)
+        if type(node) is Scalar and node.text in f.options and kind_of(node) == "text":
+            return Value(node.text, span)
+        value: Any
+        if kind == "dim":
+            value = f.size(node, path, positive=False)
+        elif kind == "dims":
+            axes = f.shape(node, path, positive=False)
+            value = tuple(axis.value for axis in axes) if axes is not None else None
+        elif kind == "bool":
+            value = f.boolean(node, path)
+        elif kind == "int":
+            value = f.integer(node, path)
+        elif kind == "float":
+            value = f.number(node, path)
+        elif kind == "enum":
+            value = f.choice(node, path, attr.choices)
+        elif kind == "names":
+            value = self._names(node, path, keys.label_keys[attr.name])
+        elif kind == "name":  # the id of a block
+            text = f.reference(node, path)
+            value = text.value if text else None
+            if text is not None:
+                self.references.append((text, path, "share"))
+        else:
+            text = f.text(node, path, keys.label_keys[attr.name])
+            value = text.value if text else None
+        return None if value is None else Value(value, span)
+
+    def _names(self, node: Node, path: str, key: Key) -> tuple[str, ...] | None:
+        if isinstance(node, Scalar):
+            text = self.f.name(node, path, key)
+            return (text.value,) if text else None
+        made = [self.f.name(item, at, key) for item, at in self.f.items(node, path, "names")]
+        names = tuple(text.value for text in made if text)
+        return names if isinstance(node, Seq) and len(names) == len(node.items) else None
+
+    def _shapes(self, node: Node, path: str) -> Any:
+        if not isinstance(node, Map):
+            return self.f.shape(node, path)
+        made = {}
+        for port, (_, value) in node.entries.items():
+            shape = self.f.shape(value, f"{path}.{port}")
+            if shape is not None:
+                made[port] = shape
+        return made
+
+    def _bindings(self, node: Node, path: str) -> Mapping[str, Value] | None:
+        """`with:`: what the inner spec's sizes and options are, in this file's terms."""
+        if not isinstance(node, Map):
+            self.f.wrong(node, path, "a mapping such as {n_g: 1}")
+            return None
+        made: dict[str, Value] = {}
+        for name, (_, value) in node.entries.items():
+            at = f"{path}.{name}"
+            if kind_of(value) == "bool":
+                made[name] = Value(self.f.boolean(value, at), self.f.span(value))
+            else:
+                text = self.f.expression(value, at, names=False)
+                if text is not None:
+                    whole = kind_of(value) == "int" and len(text.value) <= 18
+                    made[name] = Value(int(text.value) if whole else text.value, text.span)
+        return made
+
+    def _branches(self, node: Node, path: str) -> tuple[Block, ...] | None:
+        pairs: list[tuple[str | None, Scalar | None, Node, str]]
+        if isinstance(node, Map):
+            pairs = [(n, k, v, f"{path}.{n}") for n, (k, v) in node.entries.items()]
+        elif isinstance(node, Seq):
+            pairs = [(None, None, v, f"{path}[{i}]") for i, v in enumerate(node.items)]
+        else:
+            self.f.wrong(node, path, "branches such as [[...], [...]] or {q: [...], k: [...]}")
+            return None
+        if not pairs:
+            self.f.fault(
+                "no-blocks",
+                "there are no branches",
+                node,
+                path,
+                found="nothing",
+                expected="at least one branch",
+            )
+        made = []
+        for name, key, value, at in pairs:
+            if name is not None and key is not None:
+                if self.f.identifier(key, at) is None:
+                    continue
+                branch_id, explicit = self.explicit_id(name, key, at), True
+            else:
+                branch_id, explicit = self.generated_id("branch"), False
+            made.append(
+                Block(
+                    kind="group",
+                    span=self.f.span(key or value),
+                    path=at,
+                    id=branch_id,
+                    explicit_id=explicit,
+                    children=self.blocks(value, at, empty=True),
+                )
+            )
+        return tuple(made)
+
+    def _columns(self, node: Node, path: str) -> tuple[Block, ...] | None:
+        made = []
+        for item, at in self.f.items(node, path, "a list of columns"):
+            if not isinstance(item, Map):
+                self.f.wrong(item, at, "a column such as {id: encoder, blocks: [...]}")
+                continue
+            if "blocks" not in item.entries and not self._misspelt("blocks", item.entries, COLUMN):
+                self.f.fault(
+                    "missing-key",
+                    "a column needs 'blocks'",
+                    item,
+                    at,
+                    expected="blocks: the blocks of the column",
+                )
+            entries = item.entries
+            spans = {word: self.f.span(key) for word, (key, _) in entries.items()}
+            values: dict[str, Any] = {}
+            for word, (_, value) in entries.items():
+                key = COLUMN.get(word)
+                if key is None:
+                    self._unknown(word, spans[word], f"{at}.{word}", "column", "column", COLUMN, {})
+                    continue
+                read = self._common(key, value, f"{at}.{word}")
+                if read is not None:
+                    values[_FIELD.get(word, word)] = read
+            given = values.pop("id", None)
+            values["children"] = values.pop("blocks", ())
+            made.append(
+                Block(
+                    kind="group",
+                    span=self.f.span(item),
+                    path=at,
+                    id=self.explicit_id(given, entries["id"][1], f"{at}.id")
+                    if given is not None
+                    else self.generated_id("column"),
+                    explicit_id=given is not None,
+                    key_spans=spans,
+                    **values,
+                )
+            )
+        if isinstance(node, Seq) and not node.items:
+            self.f.fault(
+                "no-blocks",
+                "there are no columns",
+                node,
+                path,
+                found="an empty list",
+                expected="at least one column",
+            )
+        return tuple(made)
+
+    # -- references
+
+    def _sources(self, node: Node, path: str) -> tuple[Ref, ...] | None:
+        """`from:` one reference, a list of them, or a mapping port -> reference."""
+        if isinstance(node, Seq):
+            made = [self._ref(item, f"{path}[{i}]", None) for i, item in enumerate(node.items)]
+        elif isinstance(node, Map) and "from" not in node.entries:
+            made = []
+            if not node.entries:
+                self.f.wrong(node, path, "a reference, a list or a mapping of them")
+            for port, (_, value) in node.entries.items():
+                made.append(self._ref(value, f"{path}.{port}", port))
+        else:
+            made = [self._ref(node, path, None)]
+        return tuple(ref for ref in made if ref is not None)
+
+    def _ref(self, node: Node, path: str, port: str | None) -> Ref | None:
+        if not isinstance(node, Map):
+            target = self.f.reference(node, path)
+            if target is None:
+                return None
+            self.references.append((target, path, "from"))
+            return Ref(target.value, target.span, port)
+        values: dict[str, Any] = {}
+        if "from" not in node.entries and not node.broken:
+            self.f.fault(
+                "missing-key",
+                "this reference does not say where it comes from",
+                node,
+                path,
+                found=describe(node),
+                expected="{from: ID, ...}",
+            )
+        for word, (key_node, value) in node.entries.items():
+            key = REF.get(word)
+            at = f"{path}.{word}"
+            if key is None:
+                close = self.f.near(word, REF, "ref")
+                self.f.fault(
+                    "unknown-key",
+                    f"a reference has no key '{word}'",
+                    key_node,
+                    at,
+                    found=word,
+                    expected=f"one of {', '.join(REF)}",
+                    hint=f"did you mean '{close}'?" if close else "",
+                )
+            elif key.kind == "ref":
+                values["from"] = self.f.reference(value, at)
+            elif key.kind == "choice":
+                values[word] = self.f.choice(value, at, key.choices)
+            else:
+                values[word] = self.f.text(value, at, key)
+        target = values.pop("from", None)
+        if target is None:
+            return None
+        self.references.append((target, f"{path}.from", "from"))
+        given = {word: value for word, value in values.items() if value is not None}
+        return Ref(target.value, target.span, port, **given)
+
+
+def _base_name(use: str) -> str:
+    """The id-like part of a `use:`: the last part of a path, without its suffix."""
+    name = use.replace("\\", "/").rsplit("/", 1)[-1]
+    for suffix in (".yaml", ".yml"):
+        name = name.removesuffix(suffix)
+    return name.replace(".", "-")
+
+
+def walk(blocks: tuple[Block, ...]) -> Iterator[Block]:
+    """Every block of a spec, outer ones first, in the order written."""
+    todo = list(reversed(blocks))
+    while todo:
+        block = todo.pop()
+        yield block
+        todo.extend(reversed(block.children))

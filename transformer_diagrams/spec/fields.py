@@ -1,0 +1,684 @@
+"""Readers for single values: text, names, expressions, shapes; each says what is wrong in place.
+
+A reader returns None after it has reported a fault, so that reading goes on and one run
+reports everything.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from transformer_diagrams.dims import DimError, parse, parse_condition
+from transformer_diagrams.errors import Fault, Report, Span, nearest
+from transformer_diagrams.spec.grammar import (
+    DIM_NAME_PATTERN,
+    ID_PATTERN,
+    LONGEST_LABEL,
+    LONGEST_TEXT,
+    REF_PATTERN,
+    Key,
+)
+from transformer_diagrams.spec.model import OptionSpec, Text
+from transformer_diagrams.spec.switch import SwitchError, parse_switch
+from transformer_diagrams.spec.yaml_errors import quoted
+from transformer_diagrams.spec.yaml_source import (
+    Map,
+    Node,
+    Scalar,
+    Seq,
+    Source,
+    character_name,
+    kind_of,
+)
+
+_ID: Final = re.compile(ID_PATTERN + r"\Z")
+_REF: Final = re.compile(REF_PATTERN + r"\Z")
+_DIM_NAME: Final = re.compile(DIM_NAME_PATTERN + r"\Z")
+_LEAD: Final = re.compile(r"\.\.\.(?:[A-Za-z][A-Za-z0-9_]*)?\Z")
+_INVISIBLE: Final = re.compile("[\x00-\x1f\x7f-\xa0\u2028\u2029\ufdd0-\ufdef\ufeff\ufffe\uffff]")
+_ESCAPE: Final = re.compile(r"\\([\s\S])([A-Za-z]*)")
+_EATEN: Final = {
+    "0": "\0",
+    "a": "\a",
+    "b": "\b",
+    "t": "\t",
+    "n": "\n",
+    "v": "\v",
+    "f": "\f",
+    "r": "\r",
+    "e": "\x1b",
+    "N": "\x85",
+    "_": "\xa0",
+    "L": "\u2028",
+    "P": "\u2029",
+}
+# TeX commands that begin with n: "\n" followed by the rest of one of them was meant as TeX.
+_TEX_N: Final = frozenset(
+    {
+        "nabla",
+        "natural",
+        "ncong",
+        "ne",
+        "nearrow",
+        "neg",
+        "neq",
+        "newline",
+        "nexists",
+        "ni",
+        "nleq",
+        "nless",
+        "nmid",
+        "nolimits",
+        "normalsize",
+        "not",
+        "notin",
+        "nparallel",
+        "nprec",
+        "nsim",
+        "nsubseteq",
+        "nu",
+        "nwarrow",
+    }
+)
+_TRUE_WORDS: Final = frozenset({"true", "yes", "on", "y", "1"})
+_FALSE_WORDS: Final = frozenset({"false", "no", "off", "n", "0"})
+
+
+def describe(node: Node) -> str:
+    """What a node is, for "found"."""
+    kind = kind_of(node)
+    if isinstance(node, Map):
+        keys = list(node.entries)[:3]
+        return "a mapping" + (f" with the keys {', '.join(keys)}" if keys else "")
+    if isinstance(node, Seq):
+        count = len(node.items)
+        return "an empty list" if not count else f"a list of {count}"
+    text = node.text if len(node.text) <= 60 else node.text[:57] + "..."
+    return {
+        "null": "nothing",
+        "bool": f"the boolean {text}",
+        "int": f"the number {text}",
+        "float": f"the number {text}",
+    }.get(kind, f"the text '{text}'")
+
+
+def _unquoted(node: Node) -> str:
+    """A hint for a number in quotes."""
+    if (
+        isinstance(node, Scalar)
+        and node.style
+        and kind_of(Scalar(node.text, 1, 1))
+        in (
+            "int",
+            "float",
+        )
+    ):
+        return f"without the quotes: {node.text}"
+    return ""
+
+
+def an(noun: str) -> str:
+    """``an op``, ``a repeat``."""
+    return ("an " if noun[:1] in "aeio" else "a ") + noun
+
+
+class Fields:
+    """Reads values of one file. ``dims`` and ``options`` are what the file declares."""
+
+    def __init__(self, source: Source, report: Report) -> None:
+        self.source = source
+        self.report = report
+        self.file = source.file
+        self.dims: Mapping[str, object] | None = None  # None: the file has no `dims:`
+        self.options: Mapping[str, OptionSpec] = {}
+        self._good: set[str] = set()  # expressions already found right
+        self._hash = "#" in source.text
+        self._nearest: dict[tuple[str, str], str | None] = {}
+
+    # -- faults
+
+    def span(self, node: Node) -> Span:
+        return Span(self.file, node.line, node.column)
+
+    def fault(self, code: str, message: str, at: Node | Span, path: str, **more: Any) -> None:
+        span = at if isinstance(at, Span) else self.span(at)
+        self.report.add(Fault(code, message, span, path=path, **more))
+
+    def near(self, name: str, known: Iterable[str], what: str) -> str | None:
+        """The nearest of the known names. ``what`` names the set, for remembering the answer."""
+        key = (what, name)
+        if key not in self._nearest:
+            options = sorted(known)
+            if len(options) > 1000:  # the comparison is slow: only names that can be near
+                options = [o for o in options if abs(len(o) - len(name)) <= 1 and o[:1] == name[:1]]
+            self._nearest[key] = nearest(name, options[:1000])
+        return self._nearest[key]
+
+    def did_you_mean(self, name: str, known: Iterable[str], what: str) -> str:
+        close = self.near(name, known, what)
+        return f"did you mean '{close}'?" if close else ""
+
+    def wrong(self, node: Node, path: str, expected: str, hint: str = "") -> None:
+        """The value is of the wrong kind."""
+        if isinstance(node, Map) and node.broken and not node.entries:
+            return  # its key has been refused already
+        found = describe(node)
+        name = path.rsplit(".", 1)[-1]
+        if kind_of(node) == "null":
+            self.fault(
+                "no-value",
+                "this entry of the list is empty" if name[-1:] == "]" else f"'{name}' has no value",
+                node,
+                path,
+                found="nothing",
+                expected=expected,
+                hint=self._null_hint(node) or hint or "give it a value or delete the key",
+            )
+            return
+        self.fault(
+            "wrong-type",
+            f"'{name}' must be {expected}, not {found}",
+            node,
+            path,
+            found=found,
+            expected=expected,
+            hint=hint,
+        )
+
+    def _null_hint(self, node: Node) -> str:
+        typed = self.source.flow_text(node)
+        if typed.startswith("&"):
+            typed = re.split(r"\s", typed, maxsplit=1)[0]
+            return (
+                f"YAML reads {typed} as an anchor without a value; "
+                f"put it in single quotes: {quoted(typed)}"
+            )
+        if typed.startswith("#"):
+            return (
+                "YAML takes what follows '#' as a comment; "
+                f"put it in single quotes: {quoted(typed)}"
+            )
+        if isinstance(node, Scalar) and node.text:
+            return f"{node.text} means 'nothing' to YAML; put it in quotes: {quoted(node.text)}"
+        return ""
+
+    # -- text
+
+    def text(self, node: Node, path: str, key: Key) -> Text | None:
+        """A text for people. Numbers stay what was typed."""
+        if type(node) is not Scalar:
+            typed = self.source.flow_text(node)
+            if typed[:1] in "{[":
+                what = "a mapping" if isinstance(node, Map) else "a list"
+                hint = f"YAML reads {typed[0]} as the start of {what}; put the text in single "
+                hint += f"quotes: {quoted(typed)}"
+            else:
+                hint = "text that holds ': ' or begins with '- ' needs single quotes"
+            self.wrong(node, path, "text", hint)
+            return None
+        kind = kind_of(node)
+        if kind == "null":
+            self.wrong(node, path, "text", "for an empty text write ''")
+            return None
+        if kind == "bool":
+            self.wrong(node, path, "text", f"put it in quotes: {quoted(node.text)}")
+            return None
+        value = node.text
+        if node.style in ("|", ">"):
+            value = value.rstrip("\n")
+        if node.style == "*":
+            return None  # an unknown alias, reported
+        longest = key.most or (LONGEST_LABEL if key.kind == "label" else LONGEST_TEXT)
+        if len(value) > longest:
+            self.fault(
+                "text-too-long",
+                f"'{key.name}' is longer than {longest:,} characters",
+                node,
+                path,
+                found=f"{len(value):,} characters",
+                expected=f"at most {longest:,} characters",
+                hint="shorten it; a caption may be longer than a label",
+            )
+            return None
+        if _INVISIBLE.search(value) and not self._visible(node, path):
+            return None
+        if self._hash and not node.style:
+            self._cut_at_hash(node, path)
+        return Text(value, Span(self.file, node.line, node.column))
+
+    def _visible(self, node: Scalar, path: str) -> bool:
+        """False, with a fault, when a text holds a control character or a lost backslash."""
+        if node.style == '"':
+            for match in _ESCAPE.finditer(self.source.raw(node)):
+                char, letters = match.groups()
+                lost = _EATEN.get(char)
+                word = char + letters
+                if lost is None or (char == "n" and word not in _TEX_N):
+                    continue
+                at = self.source.index(node.line, node.column) + match.start()
+                shown = character_name(lost)
+                self.fault(
+                    "backslash",
+                    f"the backslash of \\{word} was eaten: in double quotes \\{char} is {shown}",
+                    self.source.place(at),
+                    path,
+                    found=shown,
+                    expected=f"\\{word}",
+                    hint=f"use single quotes: {self._single(node)}",
+                )
+                return False
+        for offset, char in enumerate(node.text):
+            if char in "\n\xa0" or not _INVISIBLE.match(char):
+                continue
+            shown = character_name(char)
+            self.fault(
+                "control-character",
+                f"the text holds the character {shown}",
+                self.source.inside(node, offset),
+                path,
+                found=shown,
+                hint="use a space" if char == "\t" else "delete it",
+            )
+            return False
+        return True
+
+    def _single(self, node: Scalar) -> str:
+        raw = self.source.raw(node).replace('\\"', '"').replace("\\\\", "\\")
+        return quoted(raw if len(raw) <= 80 else raw[:77] + "...")
+
+    def _cut_at_hash(self, node: Scalar, path: str) -> None:
+        """Warn when ' #' ended a text: either the rest was meant, or it is a comment.
+
+        Two spaces before "# " are the usual form of a comment and pass in silence.
+        """
+        line = self.source.line(node.line)
+        rest = line[node.column - 1 + len(node.text) :]
+        match = re.match(r"(\s+)#(.?)", rest)
+        if not match or not line.startswith(node.text, node.column - 1):
+            return
+        if len(match.group(1)) > 1 and match.group(2) in ("", " "):
+            return
+        whole = re.split(r"\s{2,}#|\s+$", node.text + rest, maxsplit=1)[0]
+        if whole == node.text:
+            whole = (node.text + rest).strip()
+        self.report.add(
+            Fault(
+                "cut-at-hash",
+                "the text ends before ' #': YAML takes the rest of the line as a comment",
+                Span(self.file, node.line, node.column + len(node.text) + len(match.group(1))),
+                path=path,
+                found=node.text,
+                hint=f"if it belongs to the text, use single quotes: {quoted(whole)}; "
+                "if it is a comment, put two spaces before '# '",
+                severity="warning",
+            )
+        )
+
+    def string(self, node: Node, path: str, key: Key) -> str:
+        """As :meth:`text`, as a plain str; "" after a fault."""
+        text = self.text(node, path, key)
+        return text.value if text else ""
+
+    def name(self, node: Node, path: str, key: Key) -> Text | None:
+        """A short text that is not empty."""
+        text = self.text(node, path, key)
+        if text is not None and not text.value.strip():
+            self.wrong(node, path, "a name")
+            return None
+        return text
+
+    def identifier(self, node: Node, path: str) -> str | None:
+        """An id: letters, digits, `_` and `-`, not beginning with a digit."""
+        if type(node) is Scalar and _ID.match(node.text) and kind_of(node) == "text":
+            return node.text
+        if kind_of(node) in ("map", "list", "null"):
+            self.wrong(node, path, "an id")
+            return None
+        assert isinstance(node, Scalar)
+        suggestion = re.sub(r"[^A-Za-z0-9_-]+", "-", node.text).strip("-")
+        hint = f"for example {suggestion}" if _ID.match(suggestion) else ""
+        if kind_of(node) == "bool":
+            hint = f"put it in quotes: {quoted(node.text)}"
+        self.fault(
+            "bad-id",
+            f"'{node.text[:60]}' cannot be an id",
+            node,
+            path,
+            found=describe(node),
+            expected="a letter or _, then letters, digits, _ and -",
+            hint=hint,
+        )
+        return None
+
+    def reference(self, node: Node, path: str) -> Text | None:
+        """`id` or `id.port`; whether it exists is checked when all ids are known."""
+        if kind_of(node) == "text" and isinstance(node, Scalar) and _REF.match(node.text):
+            return Text(node.text, self.span(node))
+        if isinstance(node, Scalar) and kind_of(node) != "null":
+            hint = "several references make a list: [a, b]" if "," in node.text else ""
+            self.fault(
+                "bad-reference",
+                f"'{node.text[:60]}' cannot be a reference",
+                node,
+                path,
+                found=describe(node),
+                expected="the id of a block, block.port, or the name of an input",
+                hint=hint,
+            )
+        else:
+            self.wrong(node, path, "the id of a block, block.port, or the name of an input")
+        return None
+
+    def boolean(self, node: Node, path: str) -> bool | None:
+        """`true` or `false`, nothing else."""
+        if kind_of(node) == "bool":
+            assert isinstance(node, Scalar)
+            return node.text == "true"
+        hint = ""
+        if isinstance(node, Scalar):
+            word = node.text.lower()
+            if word in _TRUE_WORDS or word in _FALSE_WORDS:
+                meant = "true" if word in _TRUE_WORDS else "false"
+                hint = f"only true and false are booleans: write {meant}"
+                if node.style and word == meant:
+                    hint = f"without the quotes: {meant}"
+        self.wrong(node, path, "true or false", hint)
+        return None
+
+    def choice(self, node: Node, path: str, choices: tuple[str, ...]) -> str | None:
+        """One of a few words."""
+        if kind_of(node) == "text" and isinstance(node, Scalar) and node.text in choices:
+            return node.text
+        listed = ", ".join(choices)
+        if isinstance(node, Scalar) and kind_of(node) != "null":
+            name = path.rsplit(".", 1)[-1]
+            self.fault(
+                "bad-choice",
+                f"'{name}' cannot be '{node.text[:60]}'",
+                node,
+                path,
+                found=node.text[:60],
+                expected=f"one of {listed}",
+                hint=self.did_you_mean(node.text[:60], choices, path),
+            )
+        else:
+            self.wrong(node, path, f"one of {listed}")
+        return None
+
+    def integer(self, node: Node, path: str) -> int | None:
+        if kind_of(node) == "int" and isinstance(node, Scalar) and len(node.text) <= 18:
+            return int(node.text)
+        self.wrong(node, path, "a whole number", _unquoted(node))
+        return None
+
+    def number(self, node: Node, path: str) -> float | None:
+        if kind_of(node) in ("int", "float") and isinstance(node, Scalar) and len(node.text) < 60:
+            value = float(node.text)
+            if abs(value) < float("inf"):
+                return value
+        self.wrong(node, path, "a number", _unquoted(node))
+        return None
+
+    # -- expressions
+
+    def expression(
+        self, node: Node, path: str, *, positive: bool = True, names: bool = True
+    ) -> Text | None:
+        """A size: a whole number or an expression of the `dims` grammar."""
+        value = self.size(node, path, positive=positive, names=names)
+        return None if value is None else Text(value, Span(self.file, node.line, node.column))
+
+    def size(
+        self, node: Node, path: str, *, positive: bool = True, names: bool = True
+    ) -> str | None:
+        """As :meth:`expression`, without its place."""
+        if type(node) is not Scalar or kind_of(node) in ("null", "bool"):
+            hint = ""
+            if isinstance(node, Scalar) and node.text in ("true", "false"):
+                hint = "a size is a number, a name or an expression such as d_m / n_h"
+            self.wrong(node, path, "a size", hint)
+            return None
+        if node.text in self._good or self._right(node, path, positive, names):
+            return node.text
+        return None
+
+    def constant(self, node: Node, path: str) -> Text | None:
+        """A size in numbers: 4096, or an expression without names such as 4 * 1024."""
+        text = self.expression(node, path, names=False)
+        if text is None:
+            return None
+        if not parse(text.value).is_const:
+            self.wrong(node, path, "a positive whole number")
+            return None
+        return text
+
+    def _right(self, node: Scalar, path: str, positive: bool, names: bool) -> bool:
+        if node.style == "*":
+            return False
+        if len(node.text) > LONGEST_LABEL:
+            self.fault(
+                "text-too-long",
+                "the expression is too long",
+                node,
+                path,
+                found=f"{len(node.text):,} characters",
+                expected=f"at most {LONGEST_LABEL:,} characters",
+            )
+            return False
+        try:
+            dim = parse(node.text)
+        except DimError as error:
+            self._dim_fault(error, node, path)
+            return False
+        constant = dim.as_int() if dim.is_const else None
+        if positive and dim.is_const and (constant is None or constant < 1):
+            self.fault(
+                "not-positive",
+                f"a size must be a whole number from 1 up, not {node.text}",
+                node,
+                path,
+                found=node.text,
+                expected="a positive whole number",
+            )
+            return False
+        if names and not self.declared(dim.free, node, path):
+            return False
+        if names and (positive or not dim.is_const):
+            self._good.add(node.text)
+        return True
+
+    def _dim_fault(self, error: DimError, node: Scalar, path: str) -> None:
+        column = getattr(error, "column", None) or 1
+        self.fault(
+            "expression",
+            getattr(error, "message", None) or str(error),
+            self.source.inside(node, column - 1),
+            path,
+            found=node.text,
+            expected="an expression such as 2 d_m or d_m / n_h",
+            hint=getattr(error, "hint", None) or "",
+        )
+
+    def declared(self, free: Iterable[str], node: Scalar, path: str) -> bool:
+        """Whether all names are declared sizes (or options); a fault for each that is not."""
+        if self.dims is None:
+            return True
+        right = True
+        for name in sorted(free):
+            if name in self.dims or name in self.options:
+                continue
+            right = False
+            match = re.search(rf"(?<![A-Za-z0-9_]){re.escape(name)}(?![A-Za-z0-9_'])", node.text)
+            hint = self.did_you_mean(name, self.dims, "dim")
+            self.fault(
+                "unknown-dim",
+                f"'{name}' is not declared under 'dims'",
+                self.source.inside(node, match.start() if match else 0),
+                path,
+                found=name,
+                expected="a declared size" + self._listed(self.dims),
+                hint=(hint + " Otherwise add" if hint else "add") + f" it to 'dims': {name}: ...",
+            )
+        return right
+
+    @staticmethod
+    def _listed(known: Iterable[str]) -> str:
+        names = list(known)
+        return f": {', '.join(names)}" if 0 < len(names) <= 12 else ""
+
+    def condition(self, node: Node, path: str) -> Text | None:
+        """A relation between sizes, as in `where:`."""
+        if not isinstance(node, Scalar) or kind_of(node) != "text":
+            self.wrong(node, path, "a relation such as n_g | n_h or d_K == d_V")
+            return None
+        try:
+            condition = parse_condition(node.text)
+        except DimError as error:
+            column = getattr(error, "column", None) or 1
+            self.fault(
+                "expression",
+                getattr(error, "message", None) or str(error),
+                self.source.inside(node, column - 1),
+                path,
+                found=node.text,
+                expected="a relation such as n_g | n_h, d_K == d_V or d_R % 2 == 0",
+                hint=getattr(error, "hint", None) or "",
+            )
+            return None
+        if not self.declared(condition.free, node, path):
+            return None
+        return Text(node.text, self.span(node))
+
+    def switch(self, node: Node, path: str) -> Text | None:
+        """A condition on options, as in `if:`."""
+        if not isinstance(node, Scalar) or kind_of(node) != "text":
+            self.wrong(node, path, "a condition on options such as tied or not tied")
+            return None
+        try:
+            switch = parse_switch(node.text)
+        except SwitchError as error:
+            self.fault(
+                "expression",
+                error.message,
+                self.source.inside(node, error.column - 1),
+                path,
+                found=node.text,
+                expected="a condition such as not tied or kind == gelu",
+                hint=error.hint,
+            )
+            return None
+        for use in switch.uses:
+            option = self.options.get(use.name)
+            if option is None:
+                hint = self.did_you_mean(use.name, self.options, "option")
+                self.fault(
+                    "unknown-option",
+                    f"'{use.name}' is not declared under 'options'",
+                    self.source.inside(node, use.column - 1),
+                    path,
+                    found=use.name,
+                    expected="a declared option" + self._listed(self.options),
+                    hint=hint or f"add it to 'options': {use.name}: {{doc: ..., default: false}}",
+                )
+                return None
+            choices = option.choices or ("true", "false")
+            if use.value is None and option.choices:
+                self.fault(
+                    "bad-choice",
+                    f"the option '{use.name}' is not true or false",
+                    self.source.inside(node, use.column - 1),
+                    path,
+                    found=use.name,
+                    expected=f"a comparison, for example {use.name} == {choices[0]}",
+                )
+                return None
+            if use.value is not None and use.value not in choices:
+                self.fault(
+                    "bad-choice",
+                    f"the option '{use.name}' is never '{use.value}'",
+                    self.source.inside(node, use.value_column - 1),
+                    path,
+                    found=use.value,
+                    expected=f"one of {', '.join(choices)}",
+                    hint=self.did_you_mean(use.value, choices, f"option {use.name}"),
+                )
+                return None
+        return Text(node.text, self.span(node))
+
+    # -- shapes and lists
+
+    def items(
+        self, node: Node, path: str, expected: str, hint: str = ""
+    ) -> Iterator[tuple[Node, str]]:
+        """The items of a list with their paths; a fault if it is none."""
+        if not isinstance(node, Seq):
+            self.wrong(node, path, expected, hint)
+            return
+        for index, item in enumerate(node.items):
+            yield item, f"{path}[{index}]"
+
+    def shape(self, node: Node, path: str, *, positive: bool = True) -> tuple[Text, ...] | None:
+        """`[..., d_t, d_m]`: sizes, at most one leading `...` or `...NAME`."""
+        if not isinstance(node, Seq):
+            hint = ""
+            if isinstance(node, Scalar) and kind_of(node) != "null":
+                hint = f"a shape is a list: [{node.text}]"
+            self.wrong(node, path, "a shape such as [d_t, d_m]", hint)
+            return None
+        axes: list[Text] = []
+        right = True
+        for index, item in enumerate(node.items):
+            at = f"{path}[{index}]"
+            if isinstance(item, Scalar) and item.text.startswith("..."):
+                axis = self._lead(item, at, index)
+            else:
+                axis = self.expression(item, at, positive=positive)
+            if axis is None:
+                right = False
+            else:
+                axes.append(axis)
+        return tuple(axes) if right else None
+
+    def _lead(self, item: Scalar, path: str, index: int) -> Text | None:
+        if not _LEAD.match(item.text):
+            self.fault(
+                "bad-shape",
+                f"'{item.text}' is not a name for leading axes",
+                item,
+                path,
+                found=item.text,
+                expected="... or ... followed by a name, for example ...B",
+            )
+            return None
+        if index:
+            self.fault(
+                "bad-shape",
+                "'...' stands for leading axes and must come first",
+                item,
+                path,
+                found=f"'{item.text}' as axis {index + 1}",
+                expected="'...' as the first axis",
+            )
+            return None
+        return Text(item.text, self.span(item))
+
+    def dim_name(self, key: Scalar, path: str) -> bool:
+        """Whether a key can name a size."""
+        right = bool(_DIM_NAME.match(key.text))
+        if right:
+            try:
+                right = parse(key.text).free == frozenset({key.text})
+            except DimError:
+                right = False
+        if not right:
+            self.fault(
+                "bad-id",
+                f"'{key.text[:60]}' cannot name a size",
+                key,
+                path,
+                found=key.text[:60],
+                expected="a letter, then letters, digits and _, for example d_m",
+            )
+        return right

@@ -1,0 +1,242 @@
+"""The keys of the spec language: one table that the loader and the JSON Schema both read.
+
+A key's ``kind`` says what its value may be; `load.py` has one reader for each kind and
+`schema.py` one schema. The attributes of ops come from the op registry, not from here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+
+class OpAttr(Protocol):
+    """What the grammar needs to know of an op's attribute (see `ops.registry.Attr`)."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def doc(self) -> str: ...
+    @property
+    def default(self) -> Any: ...
+    @property
+    def required(self) -> bool: ...
+    @property
+    def choices(self) -> tuple[str, ...]: ...
+
+
+class OpRecord(Protocol):
+    """What the grammar needs to know of an op."""
+
+    @property
+    def summary(self) -> str: ...
+    @property
+    def attrs(self) -> tuple[OpAttr, ...]: ...
+
+
+class Ops(Protocol):
+    """The op registry, or a stand-in for it."""
+
+    def names(self) -> Iterable[str]: ...
+    def get(self, name: str) -> OpRecord: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key of the language."""
+
+    name: str
+    kind: str
+    doc: str
+    choices: tuple[str, ...] = ()
+    required: bool = False
+    most: int = 0  # longest text in characters; 0: the kind's own limit
+
+
+def _table(*keys: Key) -> Mapping[str, Key]:
+    return {key.name: key for key in keys}
+
+
+ID_PATTERN: Final = r"[A-Za-z_][A-Za-z0-9_-]*"
+REF_PATTERN: Final = rf"{ID_PATTERN}(\.[A-Za-z0-9_-]+)?"
+DIM_NAME_PATTERN: Final = r"[A-Za-z][A-Za-z0-9_]*"
+SPEC_REF_PATTERN: Final = r"[^\s\x00-\x1f]+"
+LONGEST_LABEL: Final = 1_000
+LONGEST_TEXT: Final = 10_000
+
+ROLES: Final = (
+    "norm",
+    "attention",
+    "ffn",
+    "embedding",
+    "projection",
+    "position",
+    "activation",
+    "cache",
+    "loss",
+    "data",
+    "parameter",
+    "mask",
+    "topk",
+    "plain",
+    "output",
+    "container",
+)
+WHEN: Final = ("always", "train", "infer")
+DIRECTIONS: Final = ("up", "right", "down")
+MARKS: Final = ("frozen", "trained", "ema")
+EDGE_MARKS: Final = ("stop-gradient", "ema")
+DTYPES: Final = ("float", "int", "bool")
+
+KINDS: Final = ("op", "use", "residual", "repeat", "group", "parallel", "columns")
+"""The keys that say what a block is; a block has exactly one of them."""
+
+TOP: Final = _table(
+    Key("title", "label", "Title of the figure."),
+    Key("short", "label", "Label when the spec is used as one box; default: the title."),
+    Key("caption", "text", "Caption: what the figure shows, in a sentence or two."),
+    Key("family", "text", "Family of architectures this belongs to, e.g. llama.", most=100),
+    Key("role", "choice", "Style role of the box when the spec is used.", ROLES),
+    Key("counts_as", "name", "Parameter role of weights without an own one; default: the role."),
+    Key("source", "source", "Where the architecture was published."),
+    Key("tags", "texts", "Words to find the spec by."),
+    Key("builds_on", "spec-refs", "Specs to read first, by id."),
+    Key("dims", "dims", "The named sizes: name: meaning, or name: {doc, value, default, tex}."),
+    Key("where", "conditions", "Relations between sizes that must hold, e.g. n_g | n_h."),
+    Key("options", "options", "Named switches: name: {doc, default, choices}."),
+    Key("configs", "configs", "Real settings of the sizes and options, by name."),
+    Key("inputs", "inputs", "The tensors that come in: name: shape, or a mapping."),
+    Key("outputs", "outputs", "The tensors that go out; default: the last block's output."),
+    Key("show", "show", "What the figure shows by default."),
+    Key("blocks", "blocks", "The blocks, in order; each takes the output of the one before."),
+)
+
+SOURCE: Final = _table(
+    Key("title", "label", "Title of the publication."),
+    Key("arxiv", "label", "arXiv id, in quotes."),
+    Key("year", "year", "Year of publication."),
+    Key("authors", "label", "Authors, as one text."),
+    Key("url", "label", "Address of the publication."),
+    Key("note", "text", "What else a reader should know of the source."),
+)
+
+DIM: Final = _table(
+    Key("doc", "text", "What the size means."),
+    Key("value", "dim", "Definition: the size is always equal to this expression."),
+    Key("default", "dim", "Proposed value, used only where numbers are needed."),
+    Key("tex", "label", "How the size is set in TeX."),
+)
+
+OPTION: Final = _table(
+    Key("doc", "text", "What the option switches."),
+    Key("default", "option-value", "Value when nothing else is said."),
+    Key("choices", "choices", "The allowed values; without it the option is true or false."),
+)
+
+INPUT: Final = _table(
+    Key("shape", "shape", "Shape, checked, e.g. [d_t, d_m] or [..., d_m]."),
+    Key("dtype", "choice", "Type of the elements; default: float.", DTYPES),
+    Key("label", "label", "Label in the figure; default: the name."),
+    Key("doc", "text", "What the tensor is."),
+    Key("when", "choice", "Only in training, or only at inference; default: always.", WHEN),
+)
+OUTPUT: Final = {
+    "from": Key("from", "ref", "The block (or block.port) the output comes from."),
+    **INPUT,
+}
+
+SHOW: Final = _table(
+    Key(
+        "shapes",
+        "choice",
+        "Shapes beside arrows: none, where they change, or all.",
+        ("none", "changes", "all"),
+    ),
+    Key("where", "bool", "Print the relations above the figure."),
+    Key("config", "config-name", "Name of the config whose numbers are shown."),
+    Key("legend", "bool", "Draw a legend."),
+    Key("frame", "bool", "Draw a frame with the title around the figure."),
+    Key("direction", "choice", "Direction of the main stream.", DIRECTIONS),
+)
+
+REF: Final = _table(
+    Key("from", "ref", "The block (or block.port) or input.", required=True),
+    Key("when", "choice", "Only in training, or only at inference; default: always.", WHEN),
+    Key("mark", "choice", "Mark on the arrow.", EDGE_MARKS),
+    Key("label", "label", "Text beside the arrow."),
+)
+
+COMMON: Final = _table(
+    Key("id", "id", "Name of the block, unique in the file, for 'from' and 'share'."),
+    Key("from", "sources", "Where the inputs come from; default: the block before."),
+    Key("label", "label", "Label of the box: text with $TeX$."),
+    Key("title", "label", "Title of the frame."),
+    Key("role", "choice", "Style role.", ROLES),
+    Key("counts_as", "name", "Parameter role, e.g. lm_head."),
+    Key("shape", "shapes", "Asserted shape of the output (or one shape a port); checked."),
+    Key("stack", "size", "Drawn as a pile of this many."),
+    Key("copies", "size", "Exists, and counts, this many times side by side."),
+    Key("mark", "choice", "Mark on the box.", MARKS),
+    Key("when", "choice", "Only in training, or only at inference; default: always.", WHEN),
+    Key("if", "switch", "Only there when this holds of the options, e.g. not tied."),
+    Key("share", "block-ref", "Uses the weights of that block."),
+    Key("once", "bool", "Inside a repeat: one set of weights for all turns."),
+    Key("note", "text", "A remark beside the block."),
+)
+_OPEN: Final = Key(
+    "open", "open", "Drawn opened in place (true), closed (false) or beside the figure (callout)."
+)
+_DIRECTION: Final = Key("direction", "choice", "Direction of the stream inside.", DIRECTIONS)
+_INSIDE: Final = _table(_OPEN, _DIRECTION)
+
+STRUCTURES: Final[Mapping[str, Mapping[str, Key]]] = {
+    "use": {
+        **_table(
+            Key("use", "spec-ref", "Brings another spec in, by id or by path.", required=True),
+            Key("with", "bindings", "Sizes and options of that spec: name: expression."),
+        ),
+        **COMMON,
+        **_INSIDE,
+    },
+    "residual": {
+        **_table(Key("residual", "blocks", "x + body(x): the blocks of the body.", required=True)),
+        **COMMON,
+        **_INSIDE,
+    },
+    "repeat": {
+        **_table(
+            Key("repeat", "size", "Drawn once, counted this many times.", required=True),
+            Key("blocks", "blocks", "The blocks of one turn.", required=True),
+        ),
+        **COMMON,
+        **_INSIDE,
+    },
+    "group": {
+        **_table(Key("group", "blocks", "Blocks inside one frame.", required=True)),
+        **COMMON,
+        **_INSIDE,
+    },
+    "parallel": {
+        **_table(
+            Key("parallel", "branches", "Branches that all take the current input.", required=True)
+        ),
+        **COMMON,
+        **_INSIDE,
+    },
+    "columns": {
+        **_table(Key("columns", "columns", "Streams drawn side by side.", required=True)),
+        **COMMON,
+        **_INSIDE,
+    },
+}
+
+COLUMN: Final = {
+    **COMMON,
+    **_table(Key("blocks", "blocks", "The blocks of the column.", required=True)),
+    **_INSIDE,
+}
+
+OP_KEY: Final = Key("op", "op-name", "Name of the operation.", required=True)

@@ -1,0 +1,286 @@
+"""Finding specs by id or path, and loading each only once.
+
+An id is a file's stem. `use: NAME` looks beside the using file first, then among the specs that
+come with the package.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+from transformer_diagrams.errors import NOWHERE, DiagramError, Fault, Report, Span, nearest
+from transformer_diagrams.spec.blocks import walk
+from transformer_diagrams.spec.grammar import Ops
+from transformer_diagrams.spec.load import load_path
+from transformer_diagrams.spec.model import Spec
+
+_SUFFIXES: Final = (".yaml", ".yml")
+_GLOB: Final = re.compile(r"[*?\[]")
+
+
+def bundled_dir() -> Path:
+    """The folder of the specs that come with the package.
+
+    In an installed package that is `_specs` inside it; in a source tree, `specs` beside it.
+    """
+    package = Path(__file__).resolve().parent.parent
+    installed = package / "_specs"
+    return installed if installed.is_dir() else package.parent / "specs"
+
+
+def _is_path(ref: str) -> bool:
+    return ref.endswith(_SUFFIXES) or "/" in ref or os.sep in ref
+
+
+class SpecLibrary:
+    """Specs by id or path. Each file is read once; make a new library to see changes."""
+
+    def __init__(self, folder: str | os.PathLike[str] | None = None, *, ops: Ops | None = None):
+        self.folder = Path(folder) if folder is not None else bundled_dir()
+        self._ops = ops
+        self._index: dict[str, Path] | None = None
+        self._doubles: dict[str, list[Path]] = {}
+        self._loaded: dict[Path, tuple[Spec, Report]] = {}
+        self._checked: dict[Path, Report] = {}
+
+    # -- finding
+
+    @property
+    def index(self) -> dict[str, Path]:
+        """Every bundled spec's id and file, in the order of the ids."""
+        if self._index is None:
+            found: dict[str, list[Path]] = {}
+            for suffix in _SUFFIXES:
+                for path in self.folder.rglob("*" + suffix):
+                    found.setdefault(path.stem, []).append(path)
+            self._index = {name: min(found[name]) for name in sorted(found)}
+            self._doubles = {n: sorted(p) for n, p in sorted(found.items()) if len(p) > 1}
+        return self._index
+
+    def ids(self) -> list[str]:
+        """The ids of the bundled specs, sorted."""
+        return list(self.index)
+
+    def doubles(self) -> dict[str, list[Path]]:
+        """Ids that more than one bundled file has; a fault of the folder."""
+        return self._doubles if self.index is not None else {}
+
+    def find(self, ref: str, base: str | os.PathLike[str] | Spec | None = None) -> Path:
+        """The file that an id or a path names.
+
+        ``base`` is the spec (or its file) that says `use: ref`: paths are relative to its folder
+        and a spec beside it comes first. Without it, paths are relative to the current folder.
+        Raises :class:`DiagramError` with the nearest id when there is none.
+        """
+        path = self._find(ref, base)
+        if path is None:
+            raise DiagramError(self._missing(ref, NOWHERE, "", base))
+        return path
+
+    def _find(self, ref: str, base: str | os.PathLike[str] | Spec | None) -> Path | None:
+        beside = _folder_of(base)
+        if _is_path(ref):
+            path = (beside or Path()) / ref
+            if path.suffix in _SUFFIXES:
+                return path if base is None or path.is_file() else None
+            tries = [path.with_name(path.name + suffix) for suffix in _SUFFIXES]
+            return next((one for one in tries if one.is_file()), None)
+        if "\0" in ref:
+            return None
+        if beside is not None:
+            for suffix in _SUFFIXES:
+                path = beside / (ref + suffix)
+                if path.is_file():
+                    return path
+        return self.index.get(ref)
+
+    def _missing(
+        self, ref: str, span: Span, doc_path: str, base: str | os.PathLike[str] | Spec | None
+    ) -> Fault:
+        known = set(self.index)
+        beside = _folder_of(base)
+        if beside is not None and beside.is_dir():
+            known.update(p.stem for p in beside.iterdir() if p.suffix in _SUFFIXES)
+        close = nearest(ref, known)
+        hint = f"did you mean '{close}'?" if close else "the command 'list' shows the ids"
+        return Fault(
+            "unknown-spec",
+            f"there is no spec '{ref}'",
+            span,
+            path=doc_path,
+            found=ref,
+            expected="the id of a spec beside this file or of a bundled one, or a path"
+            if base is not None
+            else "the id of a bundled spec, or a path",
+            hint=hint,
+        )
+
+    def expand(self, refs: Iterable[str]) -> list[str]:
+        """Ids and paths with patterns filled in: ``["gpt*"]`` -> every bundled id that fits.
+
+        A pattern with a folder or a suffix is filled in from the disk. Order is kept, repeats
+        are dropped. Raises :class:`DiagramError` for patterns that fit nothing.
+        """
+        found: dict[str, None] = {}
+        faults = []
+        for ref in refs:
+            if not _GLOB.search(ref) or (_is_path(ref) and Path(ref).is_file()):
+                found[ref] = None
+                continue
+            if _is_path(ref):
+                anchor = Path(ref).anchor
+                below = Path(anchor or ".")
+                pattern = ref[len(anchor) :] if anchor else ref
+                names = sorted(str(p) for p in below.glob(pattern) if p.suffix in _SUFFIXES)
+            else:
+                names = fnmatch.filter(self.index, ref)
+            if not names:
+                faults.append(
+                    Fault(
+                        "unknown-spec",
+                        f"no spec fits '{ref}'",
+                        found=ref,
+                        hint="the command 'list' shows the ids",
+                    )
+                )
+            found.update(dict.fromkeys(names))
+        if faults:
+            raise DiagramError(faults)
+        return list(found)
+
+    # -- loading
+
+    def get(self, ref: str, base: str | os.PathLike[str] | Spec | None = None) -> Spec:
+        """The spec of that id or path, with everything it uses checked to be there.
+
+        Raises :class:`DiagramError` with every error, of this file and of the files it uses.
+        """
+        spec, report = self.load(ref, base)
+        report.raise_if_errors()
+        return spec
+
+    def load(
+        self, ref: str, base: str | os.PathLike[str] | Spec | None = None
+    ) -> tuple[Spec, Report]:
+        """As :meth:`get`, with a report (also of warnings) instead of an exception.
+
+        Raises :class:`DiagramError` only when there is no such spec.
+        """
+        path = self.find(ref, base)
+        spec, _ = self._file(path)
+        return spec, self._check(path)
+
+    def add(self, spec: Spec, report: Report) -> Report:
+        """Take in a spec read from a text; the report, completed by the checks of its uses."""
+        path = Path(spec.span.file)
+        self._loaded[_key(path)] = (spec, report)
+        return self._check(path)
+
+    def _file(self, path: Path) -> tuple[Spec, Report]:
+        key = _key(path)
+        if key not in self._loaded:
+            self._loaded[key] = load_path(path, ops=self._ops)
+        return self._loaded[key]
+
+    def _check(self, path: Path) -> Report:
+        """Faults of a file and of all it uses; cycles of `use` are named in full."""
+        key = _key(path)
+        if key in self._checked:
+            return self._checked[key]
+        report = Report()
+        done: set[Path] = set()
+        trail: list[tuple[Path, Span]] = []
+        todo: list[tuple[Path, Span, int]] = [(path, NOWHERE, 0)]
+        while todo:
+            here, span, depth = todo.pop()
+            del trail[depth:]
+            here_key = _key(here)
+            keys = [one for one, _ in trail]
+            if here_key in keys:
+                report.add(self._cycle(trail[keys.index(here_key) :], here_key, span))
+                continue
+            trail.append((here_key, span))
+            if here_key in done:
+                continue
+            done.add(here_key)
+            spec, own = self._file(here)
+            report.faults.extend(own.faults)
+            todo.extend(reversed([(p, s, depth + 1) for p, s in self._uses(spec, report)]))
+        self._checked[key] = report
+        return report
+
+    def _uses(self, spec: Spec, report: Report) -> list[tuple[Path, Span]]:
+        """The files that a spec uses, with the places; faults for what is not there."""
+        found = []
+        for block in walk(spec.blocks):
+            if block.kind != "use" or not block.use:
+                continue
+            span = block.key_spans.get("use", block.span)
+            path = self._find(block.use, spec)
+            if path is None:
+                report.add(self._missing(block.use, span, f"{block.path}.use", spec))
+                continue
+            found.append((path, span))
+            if block.bind:
+                used, own = self._file(path)
+                if not own.errors:
+                    self._bindings(block.bind.keys(), block.path, spec, used, block.span, report)
+        for ref in spec.builds_on:
+            if self._find(ref.value, spec) is None:
+                report.add(self._missing(ref.value, ref.span, "builds_on", spec))
+        return found
+
+    @staticmethod
+    def _bindings(
+        names: Iterable[str], path: str, spec: Spec, used: Spec, span: Span, report: Report
+    ) -> None:
+        known = [*used.dims, *used.options]
+        for name in names:
+            if name in used.dims or name in used.options:
+                continue
+            close = nearest(name, known)
+            report.add(
+                Fault(
+                    "unknown-dim",
+                    f"'{used.id}' has no size and no option '{name}'",
+                    span,
+                    path=f"{path}.with.{name}",
+                    found=name,
+                    expected="a size or an option of the used spec"
+                    + (f": {', '.join(known)}" if 0 < len(known) <= 12 else ""),
+                    hint=f"did you mean '{close}'?" if close else "",
+                    notes=((f"'{used.id}' is this spec", used.span),),
+                )
+            )
+
+    @staticmethod
+    def _cycle(trail: list[tuple[Path, Span]], again: Path, span: Span) -> Fault:
+        names = [path.stem for path, _ in trail] + [again.stem]
+        chain = " -> ".join(names)
+        return Fault(
+            "use-cycle",
+            f"specs use each other in a circle: {chain}",
+            span,
+            found=chain,
+            expected="specs that use smaller ones",
+            hint="take one 'use' out of the circle",
+            notes=tuple(
+                (f"'{names[i]}' uses '{names[i + 1]}' here", trail[i + 1][1])
+                for i in range(len(trail) - 1)
+            ),
+        )
+
+
+def _folder_of(base: str | os.PathLike[str] | Spec | None) -> Path | None:
+    if base is None:
+        return None
+    return Path(base.span.file if isinstance(base, Spec) else base).parent
+
+
+def _key(path: Path) -> Path:
+    return Path(os.path.realpath(path))

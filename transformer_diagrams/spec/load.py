@@ -1,0 +1,593 @@
+"""A text or a file -> Spec, with everything that is wrong in one Report."""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Mapping
+from typing import Any, Final
+
+from transformer_diagrams.errors import Fault, Report, Span
+from transformer_diagrams.spec.blocks import BlockReader
+from transformer_diagrams.spec.fields import Fields
+from transformer_diagrams.spec.grammar import (
+    DIM,
+    INPUT,
+    OPTION,
+    OUTPUT,
+    SHOW,
+    SOURCE,
+    TOP,
+    Key,
+    Ops,
+)
+from transformer_diagrams.spec.model import (
+    PREV,
+    Config,
+    DimSpec,
+    OptionSpec,
+    PortSpec,
+    Show,
+    Spec,
+    Text,
+    Value,
+)
+from transformer_diagrams.spec.model import Source as Publication
+from transformer_diagrams.spec.yaml_source import (
+    MAX_BYTES,
+    Map,
+    Node,
+    Scalar,
+    Seq,
+    kind_of,
+    read,
+    too_large,
+)
+
+_LABEL: Final = Key("label", "label", "")
+_TEXT: Final = Key("text", "text", "")
+# Declarations come first: everything else refers to them.
+_ORDER: Final = ("options", "dims", "configs", "inputs", "blocks")
+
+
+def load_text(
+    text: str, file: str = "<input>", *, ops: Ops | None = None, pure: bool = False
+) -> tuple[Spec, Report]:
+    """Read a spec from its text.
+
+    ``file`` is the name for messages; its stem is the spec's id. ``ops`` is the op registry to
+    check against (default: the package's own). ``pure`` reads with the YAML parser in Python.
+    Returns the spec, as far as it could be read, and a report of all faults and warnings;
+    nothing is raised for what the text says. With errors in the report the spec may lack parts.
+    """
+    if ops is None:
+        from transformer_diagrams.ops import registry
+
+        ops = registry
+    report = Report()
+    collecting = gc.isenabled()
+    gc.disable()  # a tree has no cycles: looking for them takes a third of the time
+    try:
+        return _load(text, file, report, ops, pure), report
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def load_bytes(
+    data: bytes, file: str = "<input>", *, ops: Ops | None = None
+) -> tuple[Spec, Report]:
+    """Read a spec from the bytes of a file (UTF-8, with or without BOM); as :func:`load_text`."""
+    report = Report()
+    text = decode(data, file, report)
+    return _nothing(file, report) if text is None else load_text(text, file, ops=ops)
+
+
+def load_path(path: str | os.PathLike[str], *, ops: Ops | None = None) -> tuple[Spec, Report]:
+    """Read a spec from a file; as :func:`load_text`. What the disk refuses is a fault too."""
+    file = os.fspath(path)
+    report = Report()
+    data = read_file(file, report)
+    return _nothing(file, report) if data is None else load_bytes(data, file, ops=ops)
+
+
+def _nothing(file: str, report: Report) -> tuple[Spec, Report]:
+    return Spec(id=_stem(file), span=Span(file), title=_stem(file), blocks=()), report
+
+
+def read_file(file: str, report: Report) -> bytes | None:
+    """The bytes of a file; None, with a fault, if they are not to be had or too many."""
+
+    def fault(code: str, message: str, span: Span, **more: Any) -> None:
+        report.add(Fault(code, message, span, **more))
+
+    try:
+        with open(file, "rb") as stream:
+            data = stream.read(MAX_BYTES + 1)
+    except FileNotFoundError:
+        fault("no-file", f"there is no file {file}", Span(file), hint="check the path")
+        return None
+    except IsADirectoryError:
+        fault(
+            "no-file",
+            f"{file} is a folder, not a file",
+            Span(file),
+            hint="name the files in it, for example with *.yaml",
+        )
+        return None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        fault("no-file", f"{file} cannot be read: {reason}", Span(file))
+        return None
+    if len(data) > MAX_BYTES:
+        report.add(too_large(file))
+        return None
+    return data
+
+
+def decode(data: bytes, file: str, report: Report) -> str | None:
+    """The text of UTF-8 bytes; None, with a fault that names the place, if they are not."""
+
+    def fault(code: str, message: str, span: Span, **more: Any) -> None:
+        report.add(Fault(code, message, span, **more))
+
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        fault(
+            "encoding",
+            "the file is in UTF-16, not in UTF-8",
+            Span(file, 1, 1),
+            hint="save it as UTF-8",
+        )
+        return None
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        before = data[: error.start]
+        line = before.count(b"\n") + 1
+        row = before.rpartition(b"\n")[2].decode("utf-8")
+        column = len(row.removeprefix("\ufeff")) + 1
+        byte = data[error.start]
+        fault(
+            "encoding",
+            f"the file is not UTF-8: byte 0x{byte:02X} in line {line}, column {column}",
+            Span(file, line, column),
+            found=f"byte 0x{byte:02X}",
+            expected="UTF-8",
+            hint="save the file as UTF-8",
+        )
+        return None
+
+
+def _stem(file: str) -> str:
+    name = file.replace("\\", "/").rsplit("/", 1)[-1]
+    for suffix in (".yaml", ".yml"):
+        name = name.removesuffix(suffix)
+    return name.strip("<>") or "spec"
+
+
+def _load(text: str, file: str, report: Report, ops: Ops, pure: bool) -> Spec:
+    root, source = read(text, file, report, pure=pure)
+    spec_id = _stem(file)
+    whole = Span(file, root.line, root.column) if root is not None else Span(file)
+    if root is None:
+        return Spec(id=spec_id, span=whole, title=spec_id, blocks=(), text=source.text)
+    loader = _Loader(Fields(source, report), ops)
+    values = loader.top(root)
+    values.setdefault("title", spec_id)
+    values.setdefault("blocks", ())
+    return Spec(id=spec_id, span=whole, text=source.text, **values)
+
+
+class _Loader:
+    def __init__(self, fields: Fields, ops: Ops) -> None:
+        self.f = fields
+        self.reader = BlockReader(fields, ops)
+        self.inputs: Mapping[str, PortSpec] = {}
+        self.outputs: list[tuple[Text, str]] = []
+        self.configs: Mapping[str, Config] = {}
+
+    # -- the file
+
+    def top(self, root: Node) -> dict[str, Any]:
+        f = self.f
+        if not isinstance(root, Map):
+            hint = "a spec begins with 'title:' and lists its 'blocks:'"
+            if isinstance(root, Seq):
+                hint = "put 'blocks:' before the list"
+            what = {"list": "a list", "map": "a mapping"}.get(kind_of(root), "one value")
+            f.fault(
+                "not-a-mapping",
+                f"a spec must be a mapping, not {what}",
+                root,
+                "",
+                found=what,
+                expected="a mapping with the key 'blocks'",
+                hint=hint,
+            )
+            return {}
+        entries = root.entries
+        for word, (key_node, _) in entries.items():
+            if word not in TOP and not word.startswith("x-"):
+                hint = f.did_you_mean(word, TOP, "top")
+                f.fault(
+                    "unknown-key",
+                    f"a spec has no key '{word[:60]}'",
+                    key_node,
+                    word[:60],
+                    found=word[:60],
+                    expected=f"one of {', '.join(TOP)}",
+                    hint=hint or "keys for anchors may begin with 'x-'",
+                )
+        if "blocks" not in entries:
+            close = [w for w in entries if w not in TOP and f.near(w, ("blocks",), "blocks")]
+            if not close:
+                f.fault(
+                    "missing-key",
+                    "a spec needs 'blocks'",
+                    root,
+                    "",
+                    found="no 'blocks'",
+                    expected="blocks: the blocks, in order",
+                )
+        declared = entries.get("dims")
+        if declared is not None and isinstance(declared[1], Map):
+            f.dims = declared[1].entries
+        values: dict[str, Any] = {}
+        for word in (*_ORDER, *(w for w in entries if w in TOP and w not in _ORDER)):
+            if word in entries:
+                got = self._top_value(TOP[word], entries[word][1], word)
+                if got is not None:
+                    values[word] = got
+        self._references()
+        return values
+
+    def _top_value(self, key: Key, node: Node, path: str) -> Any:
+        f = self.f
+        if key.kind in ("label", "text", "name"):
+            text = f.name(node, path, key) if path == "title" else f.text(node, path, key)
+            return text.value if text else None
+        if key.kind == "choice":
+            return f.choice(node, path, key.choices)
+        if key.kind == "texts":
+            words = f.items(node, path, "a list of words")
+            found = [f.text(item, at, _LABEL) for item, at in words]
+            return tuple(text.value for text in found if text)
+        if key.kind == "spec-refs":
+            refs = [f.name(item, at, _LABEL) for item, at in f.items(node, path, "a list of ids")]
+            return tuple(ref for ref in refs if ref)
+        if key.kind == "conditions":
+            hint = f"a list of one relation: [{node.text}]" if isinstance(node, Scalar) else ""
+            listed = f.items(node, path, "a list of relations", hint)
+            conditions = [f.condition(item, at) for item, at in listed]
+            return tuple(one for one in conditions if one)
+        if key.kind == "blocks":
+            self.reader.reserve(node)
+            self.reader.taken.update(self.inputs)
+            return self.reader.blocks(node, path)
+        method = {
+            "source": self._source,
+            "dims": self._dims,
+            "options": self._options,
+            "configs": self._configs,
+            "inputs": self._inputs,
+            "outputs": self._outputs,
+            "show": self._show,
+        }[key.kind]
+        return method(node, path)
+
+    def _keys(
+        self, node: Node, path: str, known: Mapping[str, Key], what: str
+    ) -> list[tuple[Key, Node, str]]:
+        """The known entries of a mapping; a fault for each unknown key."""
+        if not isinstance(node, Map):
+            self.f.wrong(node, path, f"a mapping with the keys {', '.join(known)}")
+            return []
+        found = []
+        for word, (key_node, value) in node.entries.items():
+            key = known.get(word)
+            if key is None:
+                self.f.fault(
+                    "unknown-key",
+                    f"{what} has no key '{word[:60]}'",
+                    key_node,
+                    f"{path}.{word[:60]}",
+                    found=word[:60],
+                    expected=f"one of {', '.join(known)}",
+                    hint=self.f.did_you_mean(word, known, what),
+                )
+            else:
+                found.append((key, value, f"{path}.{word}"))
+        return found
+
+    def _named(self, node: Node, path: str, what: str) -> list[tuple[str, Scalar, Node, str]]:
+        """The entries of a mapping whose keys are the author's names."""
+        if not isinstance(node, Map):
+            self.f.wrong(node, path, f"a mapping of {what}")
+            return []
+        return [(n, k, v, f"{path}.{n}") for n, (k, v) in node.entries.items()]
+
+    def _source(self, node: Node, path: str) -> Publication:
+        values: dict[str, Any] = {}
+        for key, value, at in self._keys(node, path, SOURCE, "a source"):
+            if key.kind == "year":
+                year = self.f.integer(value, at)
+                if year is not None and not 1800 <= year <= 2200:
+                    self.f.wrong(value, at, "a year")
+                    year = None
+                values[key.name] = year
+            else:
+                values[key.name] = self.f.string(value, at, key)
+        return Publication(**values)
+
+    def _dims(self, node: Node, path: str) -> Mapping[str, DimSpec]:
+        made: dict[str, DimSpec] = {}
+        for name, key_node, value, at in self._named(node, path, "sizes: {d_m: model width}"):
+            if not self.f.dim_name(key_node, at):
+                continue
+            span = self.f.span(key_node)
+            if name in self.f.options:
+                self.f.fault(
+                    "duplicate-name",
+                    f"'{name}' is both a size and an option",
+                    key_node,
+                    at,
+                    found=name,
+                    expected="different names",
+                    notes=(("the option is here", self.f.options[name].span),),
+                )
+            if not isinstance(value, Map):
+                text = self.f.text(value, at, _TEXT)
+                made[name] = DimSpec(name, text.value if text else "", span)
+                continue
+            got: dict[str, Any] = {"doc": ""}
+            for key, inner, inner_at in self._keys(value, at, DIM, "a size"):
+                if key.kind == "dim":
+                    got[key.name] = self.f.expression(inner, inner_at)
+                else:
+                    got[key.name] = self.f.string(inner, inner_at, key)
+            made[name] = DimSpec(name=name, span=span, **got)
+        self._definition_cycle(made)
+        return made
+
+    def _definition_cycle(self, dims: Mapping[str, DimSpec]) -> None:
+        """A size defined, by way of others, through itself."""
+        from transformer_diagrams.dims import parse
+
+        needs = {
+            name: sorted(parse(dim.value.value).free & dims.keys())
+            for name, dim in dims.items()
+            if dim.value is not None
+        }
+        done: set[str] = set()
+        for start in needs:
+            trail: list[str] = []
+            todo = [(start, 0)]
+            while todo:
+                name, depth = todo.pop()
+                del trail[depth:]
+                if name in trail:
+                    cycle = [*trail[trail.index(name) :], name]
+                    value = dims[start].value
+                    assert value is not None
+                    self.f.fault(
+                        "definition-cycle",
+                        f"the size is defined through itself: {' -> '.join(cycle)}",
+                        value.span,
+                        f"dims.{start}.value",
+                        found=value.value,
+                        expected="definitions that end in sizes without one",
+                        notes=tuple((f"'{n}' is defined here", dims[n].span) for n in cycle[1:-1]),
+                    )
+                    done.update(cycle)
+                    break
+                if name in done:
+                    continue
+                trail.append(name)
+                todo.extend((need, depth + 1) for need in reversed(needs.get(name, ())))
+            done.update(trail)
+
+    def _options(self, node: Node, path: str) -> Mapping[str, OptionSpec]:
+        made: dict[str, OptionSpec] = {}
+        self.f.options = made  # conditions and attributes refer to them
+        for name, key_node, value, at in self._named(node, path, "options: {bias: {doc: ...}}"):
+            if self.f.identifier(key_node, at) is None:
+                continue
+            doc = ""
+            choices: tuple[str, ...] = ()
+            default: bool | str | None = None
+            found = {key.name: (v, p) for key, v, p in self._keys(value, at, OPTION, "an option")}
+            if "doc" in found:
+                doc = self.f.string(*found["doc"], _TEXT)
+            if "choices" in found:
+                listed = self.f.items(*found["choices"], "a list of words")
+                names = [self.f.identifier(item, where) for item, where in listed]
+                choices = tuple(name_ for name_ in names if name_)
+                if not choices and isinstance(found["choices"][0], Seq):
+                    self.f.wrong(*found["choices"], "a list of at least one word")
+            if "default" in found:
+                default = self._option_value(*found["default"], choices)
+            if default is None:
+                default = choices[0] if choices else False
+            made[name] = OptionSpec(name, doc, self.f.span(key_node), default, choices)
+        return made
+
+    def _option_value(self, node: Node, path: str, choices: tuple[str, ...]) -> bool | str | None:
+        if choices:
+            return self.f.choice(node, path, choices)
+        return self.f.boolean(node, path)
+
+    def _configs(self, node: Node, path: str) -> Mapping[str, Config]:
+        made: dict[str, Config] = {}
+        f = self.f
+        for name, key_node, value, at in self._named(node, path, "configs: {base: {d_m: 512}}"):
+            dims: dict[str, Value] = {}
+            options: dict[str, Value] = {}
+            origin = ""
+            for word, inner_key, inner, inner_at in self._named(value, at, "sizes: {d_m: 512}"):
+                if word == "source":
+                    origin = f.string(inner, inner_at, _LABEL)
+                elif word in f.options:
+                    choice = self._option_value(inner, inner_at, f.options[word].choices)
+                    if choice is not None:
+                        options[word] = Value(choice, f.span(inner))
+                elif f.dims is not None and word in f.dims:
+                    text = f.constant(inner, inner_at)
+                    if text is not None:
+                        whole = kind_of(inner) == "int" and len(text.value) <= 18
+                        number: int | str = int(text.value) if whole else text.value
+                        dims[word] = Value(number, text.span)
+                else:
+                    known = [*(f.dims or ()), *f.options]
+                    f.fault(
+                        "unknown-dim",
+                        f"'{word[:60]}' is neither a size nor an option of this spec",
+                        inner_key,
+                        inner_at,
+                        found=word[:60],
+                        expected="a name declared under 'dims' or 'options'",
+                        hint=f.did_you_mean(word, known, "config")
+                        or f"add it to 'dims': {word[:60]}: ...",
+                    )
+            made[name] = Config(
+                name,
+                f.span(key_node),
+                dims,
+                options,
+                origin,
+            )
+        self.configs = made
+        return made
+
+    def _inputs(self, node: Node, path: str) -> Mapping[str, PortSpec]:
+        self.inputs = self._ports(node, path, INPUT, "an input")
+        return self.inputs
+
+    def _outputs(self, node: Node, path: str) -> Mapping[str, PortSpec]:
+        return self._ports(node, path, OUTPUT, "an output")
+
+    def _ports(
+        self, node: Node, path: str, known: Mapping[str, Key], what: str
+    ) -> Mapping[str, PortSpec]:
+        made: dict[str, PortSpec] = {}
+        f = self.f
+        for name, key_node, value, at in self._named(node, path, "tensors: {x: [d_t, d_m]}"):
+            if f.identifier(key_node, at) is None:
+                continue
+            span = f.span(key_node)
+            if isinstance(value, Seq):
+                shape = f.shape(value, at)
+                made[name] = PortSpec(name, span, shape, f.span(value))
+                continue
+            if isinstance(value, Scalar):
+                example = f"[{value.text}]" if value.text else "[d_t, d_m]"
+                f.wrong(
+                    value,
+                    at,
+                    "a shape such as [d_t, d_m], or a mapping with 'shape'",
+                    f"write {name}: {example}",
+                )
+                made[name] = PortSpec(name, span)
+                continue
+            got: dict[str, Any] = {}
+            for key, inner, inner_at in self._keys(value, at, known, what):
+                read_value: Any
+                if key.kind == "shape":
+                    read_value = f.shape(inner, inner_at)
+                    got["shape_span"] = f.span(inner)
+                elif key.kind == "choice":
+                    read_value = f.choice(inner, inner_at, key.choices)
+                elif key.kind == "ref":
+                    read_value = f.reference(inner, inner_at)
+                    if read_value is not None:
+                        self.outputs.append((read_value, inner_at))
+                elif key.kind == "label":
+                    read_value = f.text(inner, inner_at, key)
+                else:
+                    read_value = f.string(inner, inner_at, key)
+                if read_value is not None:
+                    got["source" if key.name == "from" else key.name] = read_value
+            made[name] = PortSpec(name=name, span=span, **got)
+        return made
+
+    def _show(self, node: Node, path: str) -> Show:
+        values: dict[str, Any] = {}
+        for key, value, at in self._keys(node, path, SHOW, "'show'"):
+            got: Any
+            if key.kind == "bool":
+                got = self.f.boolean(value, at)
+            elif key.kind == "choice":
+                got = self.f.choice(value, at, key.choices)
+            else:
+                text = self.f.name(value, at, _LABEL)
+                got = text.value if text else None
+                if got is not None and got not in self.configs:
+                    known = ", ".join(self.configs)
+                    self.f.fault(
+                        "unknown-config",
+                        f"there is no config '{got}'",
+                        value,
+                        at,
+                        found=got,
+                        expected=f"one of {known}" if known else "a name under 'configs'",
+                        hint=self.f.did_you_mean(got, self.configs, "configs"),
+                    )
+                    got = None
+            if got is not None:
+                values[key.name] = got
+        return Show(**values)
+
+    # -- references
+
+    def _references(self) -> None:
+        """Every reference names a block or an input; an id is not an input's name as well."""
+        f, reader = self.f, self.reader
+        for name in self.inputs:
+            if name in reader.ids:
+                f.fault(
+                    "duplicate-id",
+                    f"'{name}' is the id of a block and the name of an input",
+                    f.span(reader.ids[name]),
+                    "",
+                    found=name,
+                    expected="different names, as 'from' may mean either",
+                    notes=(("the input is here", self.inputs[name].span),),
+                )
+        blocks = reader.ids.keys() | reader.generated
+        anything = blocks | self.inputs.keys()
+        for ref, path, what in reader.references:
+            if ref.value == PREV and what != "share":
+                continue
+            self._known(ref, path, blocks if what == "share" else anything, what)
+        for name in (PREV,):
+            if name in reader.ids or name in self.inputs:
+                f.fault(
+                    "reserved-name",
+                    f"'{name}' cannot be the name of a block or an input",
+                    f.span(reader.ids[name]) if name in reader.ids else self.inputs[name].span,
+                    "",
+                    found=name,
+                    expected="another name, as 'from: prev' means the block before",
+                )
+        for ref, path in self.outputs:
+            self._known(ref, path, anything, "from")
+
+    def _known(self, ref: Text, path: str, known: set[str], what: str) -> None:
+        target = ref.value.partition(".")[0]
+        if target in known:
+            return
+        close = self.f.near(target, known, what)
+        kinds = "no block" if what == "share" else "no block and no input"
+        hint = f"did you mean '{close}'?" if close else ""
+        if not hint and target in self.inputs:
+            hint = "an input has no weights"
+        if not hint and 0 < len(known) <= 12:
+            hint = "known: " + ", ".join(sorted(known))
+        self.f.fault(
+            "unknown-reference",
+            f"there is {kinds} with the id '{target}'",
+            ref.span,
+            path,
+            found=ref.value,
+            expected="the id of a block" + ("" if what == "share" else " or the name of an input"),
+            hint=hint,
+        )

@@ -1,0 +1,90 @@
+"""The commented spec that `new` writes: a small decoder to change into one's own model."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from transformer_diagrams.spec.yaml_errors import quoted
+
+_PLAIN: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.()+/ -]*[A-Za-z0-9.)]\Z|[A-Za-z]\Z")
+_WORDS: Final = frozenset({"true", "false", "null", "yes", "no", "on", "off"})
+
+_TEXT: Final = """\
+# {id}: a spec for transformer-diagrams.
+#
+#   transformer-diagrams check {file}      what is wrong, and where
+#   transformer-diagrams render {file}     the figure
+#   transformer-diagrams inspect {file}    parameters, KV cache, FLOPs
+#
+# For completion in an editor: transformer-diagrams schema > spec.schema.json, then
+# yaml-language-server: $schema=spec.schema.json
+
+title: {title}
+caption: A decoder with causal attention and a gated feed-forward network.
+tags: [decoder]
+
+# Every size has a name. `value` defines a size (always equal); `default` only proposes one.
+dims:
+  d_t: positions in the sequence
+  d_m: width of the residual stream
+  n_h: attention heads
+  d_K: {{doc: width of one head, value: d_m / n_h}}
+  d_h: {{doc: hidden width of the feed-forward network, default: 4 d_m}}
+  L: number of blocks
+  V: vocabulary size
+
+# Relations that must hold.
+where: [n_h | d_m]
+
+# Real settings. Try: transformer-diagrams inspect {file} --config small
+configs:
+  small: {{L: 6, d_m: 512, n_h: 8, d_h: 2048, V: 32000}}
+
+# Tensors that come in and go out. Their shapes are checked.
+inputs:
+  tokens: {{shape: [d_t], dtype: int}}
+outputs:
+  probabilities: [d_t, V]
+
+# A block takes the output of the block before it, unless it says `from`.
+blocks:
+  - {{op: embedding, id: embed, vocab: V, width: d_m}}
+
+  # Drawn once, counted L times.
+  - repeat: L
+    title: Decoder block
+    blocks:
+      # x + body(x)
+      - residual:
+          - rmsnorm
+          # Three branches that all take the same input; the next block takes all three.
+          - parallel:
+              q: [{{op: head_linear, heads: n_h, out: d_K, weight: W_Q, role: projection}}]
+              k: [{{op: head_linear, heads: n_h, out: d_K, weight: W_K, role: projection}}]
+              v: [{{op: head_linear, heads: n_h, out: d_K, weight: W_V, role: projection}}]
+          - {{op: attention_core, causal: true}}
+          - merge_heads
+          # Labels mix text and $TeX$; single quotes keep every backslash.
+          - {{op: linear, out: d_m, weight: W_O, label: 'Linear $W_O$'}}
+      - residual:
+          - rmsnorm
+          - {{op: linear, out: d_h, label: Linear (up)}}
+          - silu
+          - {{op: linear, out: d_m, label: Linear (down)}}
+
+  - rmsnorm
+  - {{op: linear, id: head, out: V, weight: W_U, label: Linear (unembedding), counts_as: lm_head}}
+  - softmax
+"""
+
+
+def starter(id: str, title: str) -> str:
+    """A commented spec that loads and renders, with this id (the file's stem) and title.
+
+    >>> starter("tiny", "Tiny: a decoder").splitlines()[9]
+    "title: 'Tiny: a decoder'"
+    """
+    words = " ".join("".join(c if c.isprintable() else " " for c in title).split()) or id
+    plain = _PLAIN.match(words) and words.lower() not in _WORDS
+    return _TEXT.format(id=id, file=f"{id}.yaml", title=words if plain else quoted(words))

@@ -1,0 +1,211 @@
+"""Finished results, kept by everything they were made from.
+
+A result is found again when all of these are the same, byte for byte: the spec, every spec it
+uses, the options, this package's own files and the versions of the libraries that shape the ink.
+The names of the used specs are only known after loading, so an entry carries them with their
+digests and is believed only when they still fit. Looking up costs no YAML: a warm run reads
+files and compares digests.
+
+An entry is one file in the cache folder. One that cannot be read, or whose checksum is wrong, is
+as good as absent; a cache folder that cannot be written is no fault.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from transformer_diagrams import cachedir
+from transformer_diagrams.errors import Fault, Span
+
+MAGIC = b"transformer-diagrams result 1\n"
+PER_FOLDER = 48  # entries kept in each of the 256 folders
+
+# Distributions whose version changes what is drawn.
+LIBRARIES = (
+    "fontpkg",
+    "fontpkg-fira-sans",
+    "fontpkg-noto-sans-arabic",
+    "graphviz-pure",
+    "latex2mathml",
+    "pyyaml",
+    "resvg-py",
+    "uharfbuzz",
+    "ziafont",
+    "ziamath",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """The files a result was made from, besides the spec itself.
+
+    used    path -> SHA-256 of its bytes
+    absent  paths that were looked for and not there; one that appears would win over a used file
+    """
+
+    used: Mapping[str, str]
+    absent: tuple[str, ...] = ()
+
+    def still_true(self) -> bool:
+        return all(digest_of(path) == known for path, known in self.used.items()) and not any(
+            os.path.exists(path) for path in self.absent
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A kept result."""
+
+    data: bytes
+    media_type: str
+    warnings: tuple[Fault, ...]
+    trace: Trace
+
+
+def digest(data: bytes) -> str:
+    """SHA-256 as hexadecimal text."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def digest_of(path: str | os.PathLike[str]) -> str:
+    """The digest of a file's bytes; "" when it cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            return digest(file.read())
+    except OSError:
+        return ""
+
+
+@lru_cache(maxsize=1)
+def package_fingerprint() -> str:
+    """A digest of every file of this package that can change a result."""
+    root = Path(__file__).parent
+    found: list[tuple[str, str]] = []
+    for folder, names, files in os.walk(root):
+        names[:] = [n for n in names if n not in ("__pycache__", "_specs", "cli")]
+        for name in files:
+            if name.endswith((".py", ".yaml", ".json", ".js", ".css")):
+                full = os.path.join(folder, name)
+                found.append((os.path.relpath(full, root).replace(os.sep, "/"), digest_of(full)))
+    return digest(json.dumps(sorted(found)).encode())
+
+
+@lru_cache(maxsize=1)
+def library_versions() -> tuple[tuple[str, str], ...]:
+    """(name, version) of each library in use, read from the names of the metadata folders.
+
+    `importlib.metadata` says the same, but its import costs as much as a whole warm run.
+    """
+    wanted = set(LIBRARIES)
+    versions: dict[str, str] = {}
+    for place in sys.path:
+        try:
+            names = os.listdir(place or ".")
+        except OSError:
+            continue
+        for name in names:
+            stem, dot, _ = name.partition(".dist-info")
+            if not dot or "-" not in stem:
+                continue
+            distribution, _, version = stem.rpartition("-")
+            key = distribution.lower().replace("_", "-").replace(".", "-")
+            if key in wanted:
+                versions.setdefault(key, version)
+    return tuple(sorted(versions.items()))
+
+
+def key_of(source: bytes, **facts: Any) -> str:
+    """The name of an entry: a digest of the spec's bytes and of ``facts`` (plain data)."""
+    parts = {
+        "package": package_fingerprint(),
+        "libraries": library_versions(),
+        "python": sys.version_info[:2],
+        "source": digest(source),
+        "facts": facts,
+    }
+    return digest(json.dumps(parts, sort_keys=True, default=str).encode())
+
+
+def get(key: str) -> Entry | None:
+    """The entry under ``key``, if it is there, whole, and its used files are still the same."""
+    raw = cachedir.read(_name(key))
+    if raw is None or not raw.startswith(MAGIC):
+        return None
+    checksum, _, rest = raw[len(MAGIC) :].partition(b"\n")
+    if digest(rest).encode() != checksum:
+        return None
+    try:
+        head, _, data = rest.partition(b"\n")
+        fields = json.loads(head)
+        entry = Entry(
+            data=data,
+            media_type=fields["media_type"],
+            warnings=tuple(_fault(each) for each in fields["warnings"]),
+            trace=Trace(dict(fields["used"]), tuple(fields["absent"])),
+        )
+    except (ValueError, KeyError, TypeError):
+        return None
+    return entry if entry.trace.still_true() else None
+
+
+def put(key: str, entry: Entry) -> None:
+    """Keep ``entry``; does nothing where the cache cannot be written."""
+    head = {
+        "media_type": entry.media_type,
+        "warnings": [fault.as_json() for fault in entry.warnings],
+        "used": dict(sorted(entry.trace.used.items())),
+        "absent": sorted(entry.trace.absent),
+    }
+    rest = json.dumps(head, sort_keys=True).encode() + b"\n" + entry.data
+    if cachedir.write(_name(key), MAGIC + digest(rest).encode() + b"\n" + rest):
+        _thin_out(cachedir.cache_root() / _name(key))
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Write beside and move into place, so that no reader ever sees half a file.
+
+    :raises OSError: nothing is left behind then, and an older file stays as it was.
+    """
+    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        beside.write_bytes(data)
+        os.replace(beside, path)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+
+
+def _name(key: str) -> str:
+    return f"results/{key[:2]}/{key[2:]}"
+
+
+def _thin_out(newest: Path) -> None:
+    """Drop the oldest entries of a folder that has grown past its share."""
+    try:
+        dated = sorted((e.stat().st_mtime, e.path) for e in os.scandir(newest.parent))
+        for _, path in dated[: max(0, len(dated) - PER_FOLDER)]:
+            os.unlink(path)
+    except OSError:
+        return  # another process is thinning it out too
+
+
+def _fault(fields: Mapping[str, Any]) -> Fault:
+    return Fault(
+        code=fields["code"],
+        message=fields["message"],
+        span=Span(fields["file"], fields["line"], fields["column"]),
+        path=fields["path"],
+        found=fields["found"],
+        expected=fields["expected"],
+        hint=fields["hint"],
+        notes=tuple((n["text"], Span(n["file"], n["line"], n["column"])) for n in fields["notes"]),
+        severity=fields["severity"],
+    )

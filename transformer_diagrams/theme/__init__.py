@@ -1,0 +1,14 @@
+"""Themes: the look of a figure as data. `get("paper")` gives one."""
+
+from transformer_diagrams.theme.theme import (
+    NAMES,
+    ROLES,
+    LineStyle,
+    RoleStyle,
+    Sizes,
+    Theme,
+    from_data,
+    get,
+)
+
+__all__ = ["NAMES", "ROLES", "LineStyle", "RoleStyle", "Sizes", "Theme", "from_data", "get"]
