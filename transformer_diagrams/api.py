@@ -167,19 +167,13 @@ class Model:
 
         :raises AskError: when there is no such config.
         """
-        spec, report = self._loaded
+        _, report = self._loaded
         if report.errors:
             return report
         if config is None:
             return _joined(report.faults, self._checked.report.faults)
-        from transformer_diagrams.graph.check import infer
-        from transformer_diagrams.graph.options import resolve_settings
-
         self._know(config, ())
-        settings = resolve_settings(spec, config=config)
-        symbols = infer(spec, self.library, settings).report
-        numbers = infer(spec, self.library, settings, numeric=True).report
-        return _joined(report.faults, symbols.faults, numbers.faults)
+        return _joined(report.faults, self._numbers(config, {}).faults)
 
     def inspection(
         self, config: str | None = None, *, set: Settable = (), length: int | None = None
@@ -250,6 +244,8 @@ class Model:
         try:
             if not (options.config or options.set or options.callout):
                 return draw(self._checked.inferred, open=options.open)
+            if options.set:  # a config's numbers have been checked, these have not
+                self._numbers(options.config, dict(options.set)).raise_if_errors()
             return build(
                 _called_out(self.spec, options.callout),
                 self.library,
@@ -336,6 +332,16 @@ class Model:
 
     # -- how
 
+    def _numbers(self, config: str | None, sets: Mapping[str, str]) -> Report:
+        """Faults of the shapes under one setting: as symbols, and with its numbers."""
+        from transformer_diagrams.graph.check import infer
+        from transformer_diagrams.graph.options import resolve_settings
+
+        settings = resolve_settings(self.spec, config=config, overrides=sets)
+        symbols = infer(self.spec, self.library, settings).report
+        numbers = infer(self.spec, self.library, settings, numeric=True).report
+        return _joined(symbols.faults, numbers.faults)
+
     def _render(self, format: str, asked: Mapping[str, Any]) -> store.Entry:
         from transformer_diagrams.render.formats import Drawing, get
 
@@ -402,12 +408,30 @@ class Model:
         if config is not None and config not in spec.configs:
             hint = did_you_mean(config, spec.configs, what="config") or "it has no configs"
             raise ask_error(f"'{self.id}' has no config '{config}'", hint, code="unknown-config")
-        for name, _ in set:
-            if name not in spec.dims and name not in spec.options:
-                hint = did_you_mean(name, [*spec.dims, *spec.options], what="name", most=20)
+        for name, value in set:
+            self._can_be(name, value)
+
+    def _can_be(self, name: str, value: str) -> None:
+        """Raise when the size or option ``name`` does not exist or cannot be ``value``."""
+        from transformer_diagrams.graph.options import option_value, positive_integer
+
+        spec = self.spec
+        if name in spec.dims:
+            if positive_integer(value) is None:
                 raise ask_error(
-                    f"'{self.id}' has no size or option '{name}'", hint, code="unknown-name"
+                    f"{name} cannot be '{value}'", "a size is a whole number from 1 up", found=value
                 )
+        elif name in spec.options:
+            option = spec.options[name]
+            if option_value(option, value) is None:
+                legal = option.choices or ("true", "false")
+                hint = did_you_mean(value, legal, what="value")
+                raise ask_error(f"option {name} cannot be '{value}'", hint, found=value)
+        else:
+            hint = did_you_mean(name, [*spec.dims, *spec.options], what="name", most=20)
+            raise ask_error(
+                f"'{self.id}' has no size or option '{name}'", hint, code="unknown-name"
+            )
 
     @staticmethod
     def _formats(format: str) -> None:

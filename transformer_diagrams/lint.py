@@ -123,7 +123,9 @@ def _segments(line: Line) -> Iterator[_Seg]:
 def _reach(box: Box) -> Rect:
     """A box with the sheets behind it."""
     extra = box.sheet * box.stack
-    return Rect(box.rect.left, box.rect.top - extra, box.rect.width + extra, box.rect.height + extra)
+    return Rect(
+        box.rect.left, box.rect.top - extra, box.rect.width + extra, box.rect.height + extra
+    )
 
 
 def _canvas(scene: Scene) -> Iterator[Finding]:
@@ -190,7 +192,8 @@ def _labels_free(scene: Scene, segs: list[_Seg]) -> Iterator[Finding]:
             continue
         for j in seg_index.near(label.rect, LABEL_GAP):
             if label.kind in ("block", "io", "note") and label.owner in (
-                segs[j].line.tail, segs[j].line.head,
+                segs[j].line.tail,
+                segs[j].line.head,
             ):
                 continue
             if label.rect.overlaps(segs[j].rect, LABEL_GAP):
@@ -282,8 +285,10 @@ def _through(scene: Scene, segs: list[_Seg]) -> Iterator[Finding]:
             own = box.id in (seg.line.tail, seg.line.head)
             if own:
                 shrunk = Rect(
-                    box.rect.left + 0.2, box.rect.top + 0.2,
-                    max(box.rect.width - 0.4, 0), max(box.rect.height - 0.4, 0),
+                    box.rect.left + 0.2,
+                    box.rect.top + 0.2,
+                    max(box.rect.width - 0.4, 0),
+                    max(box.rect.height - 0.4, 0),
                 )
                 at_end = (seg.first and box.id == seg.line.tail) or (
                     seg.last and box.id == seg.line.head

@@ -94,7 +94,8 @@ def text_of(found: Inspection) -> str:
         rows += [(f"  {layer.path}", layer.elements) for layer in cached.layers]
     lines += ["", "KV cache, elements", *table(rows), f"  (per token: {CACHE['per_token']})"]
 
-    where = f" of {found.length} positions" if found.length is not None else ""
+    length = found.length or found.numbers.get("d_t")
+    where = f" of {length} positions" if length else ""
     lines += ["", f"FLOPs{where}", *table([("forward", found.flops)]), f"  ({FLOPS})"]
     return "\n".join(lines)
 

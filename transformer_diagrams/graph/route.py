@@ -183,6 +183,7 @@ class Router:
         shape = shapes[port] if port < len(shapes) else None
         feed = link.feed
         when = self._when(atom, source, feed.when)
+        words = feed.label  # stand once, where the line begins
         for box in rising:
             key = (box, source, port)
             if key not in self._outs:
@@ -194,6 +195,7 @@ class Router:
                 self._outs[key] = (end.port, line)
             at, line = self._outs[key]
             line.when = when if line.when == when else "always"
+            line.label, words = line.label or words, ""
             tail = End(self.slot["box", box], at)
         for box in falling:
             key = (box, source, port)
@@ -206,9 +208,10 @@ class Router:
                 self._ins[key] = (end.port, line)
             at, line = self._ins[key]
             line.when = when if line.when == when else "always"
+            line.label, words = line.label or words, ""
             tail = End(BORDER, at)
         self.lanes[head_box].lines.append(
-            _Line(tail, head, shape, feed.kind, when, feed.mark, feed.label, feed.span)
+            _Line(tail, head, shape, feed.kind, when, feed.mark, words, feed.span)
         )
 
     def _between(self, tail_box: int, head_box: int) -> tuple[list[int], list[int]]:

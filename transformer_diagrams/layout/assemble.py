@@ -45,6 +45,7 @@ class Scope:
     index: int = -1
     children: dict[int, Scope] = field(default_factory=dict)
     wires: dict[int, Wire] = field(default_factory=dict)
+    feeds: dict[tuple[int, int], int] = field(default_factory=dict)  # head -> edge
 
     def points(self, edge: int) -> list[Point]:
         wire = self.wires.get(edge)
@@ -53,13 +54,19 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A placed top-level group (the figure itself or a call-out) at its corner."""
+    """A placed top-level group at its corner: the figure itself, or a call-out.
+
+    A call-out names the box it explains (``anchor``), the group that is framed, and where that
+    frame lies: its left side u, its lower v and its length.
+    """
 
     group: Group
     placed: Placed
     u: float
     v: float
     anchor: str = ""
+    framed: str = ""
+    frame: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
 
 class Paper:
@@ -99,8 +106,14 @@ def assemble(graph: Graph, parts: list[Part], ctx: Context, legend: bool) -> Sce
     y = s.margin
     for number, (markup, text) in enumerate(header):
         labels.append(
-            _text(f"header-{number}", markup, text, s.font_header, "header",
-                  Rect((width - text.width) / 2, y, text.width, text.height))
+            _text(
+                f"header-{number}",
+                markup,
+                text,
+                s.font_header,
+                "header",
+                Rect((width - text.width) / 2, y, text.width, text.height),
+            )
         )
         y += text.height + 4.0
     height = s.margin + header_h + body_h + s.margin
@@ -138,9 +151,17 @@ def _text(
 ) -> Label:
     """A label whose text fills ``rect`` (as large as the text itself)."""
     return Label(
-        name, markup, _round(rect.left), _round(rect.top + text.ascent), size, kind,
+        name,
+        markup,
+        _round(rect.left),
+        _round(rect.top + text.ascent),
+        size,
+        kind,
         Rect(_round(rect.left), _round(rect.top), _round(rect.width), _round(rect.height)),
-        owner, role, weight, align,
+        owner,
+        role,
+        weight,
+        align,
     )
 
 
@@ -152,6 +173,7 @@ class _Builder:
         self.boxes: list[Box] = []
         self.lines: list[Line] = []
         self.labels: list[Label] = []
+        self.titles: dict[str, str] = {}
         self.rects: dict[str, tuple[float, float, float, float]] = {}
 
     # -- parts and boxes --------------------------------------------------------------------
@@ -172,6 +194,9 @@ class _Builder:
         while todo:
             scope = todo.pop()
             scope.wires = {w.edge: w for w in scope.placed.wires}
+            for number, edge in enumerate(scope.group.edges):
+                if edge.kind != "residual":
+                    scope.feeds.setdefault((edge.head.child, edge.head.port), number)
             yield scope
             for spot in reversed(scope.placed.spots):
                 child = scope.group.children[spot.child]
@@ -195,14 +220,25 @@ class _Builder:
         if group.framed:
             rect = self.paper.rect(scope.u, scope.v, scope.placed.width, scope.placed.length)
             self.rects[group.path + "#frame"] = (
-                scope.u, scope.v, scope.placed.width, scope.placed.length
+                scope.u,
+                scope.v,
+                scope.placed.width,
+                scope.placed.length,
             )
             self.boxes.append(
                 Box(
-                    id=group.path + "#frame", rect=_snap(rect), form="frame",
-                    role=group.role or "container", corner=s.frame_corner,
-                    stack=SHEETS if group.stack else 0, sheet=s.stack_offset, mark=group.mark, when=group.when,
-                    path=group.path, title=plain(group.title), use=group.use,
+                    id=group.path + "#frame",
+                    rect=_snap(rect),
+                    form="frame",
+                    role=group.role or "container",
+                    corner=s.frame_corner,
+                    stack=SHEETS if group.stack else 0,
+                    sheet=s.stack_offset,
+                    mark=group.mark,
+                    when=group.when,
+                    path=group.path,
+                    title=plain(group.title),
+                    use=group.use,
                     parent=self._frame_of(scope.parent),
                 )
             )
@@ -216,13 +252,20 @@ class _Builder:
             form = {"circle": "circle", "text": "text"}.get(child.form, "box")
             self.boxes.append(
                 Box(
-                    id=child.path, rect=rect, form=form, role=child.role,
+                    id=child.path,
+                    rect=rect,
+                    form=form,
+                    role=child.role,
                     line="dashed" if child.dashed else "solid",
                     corner=s.corner if form == "box" else 0.0,
                     stack=SHEETS if child.stack and form == "box" else 0,
                     sheet=s.stack_offset,
-                    symbol=child.symbol if form == "circle" else "", mark=child.mark,
-                    when=child.when, path=child.path, title=_words(child), use=child.use,
+                    symbol=child.symbol if form == "circle" else "",
+                    mark=child.mark,
+                    when=child.when,
+                    path=child.path,
+                    title=_words(child),
+                    use=child.use,
                     parent=self._frame_of(scope),
                 )
             )
@@ -233,8 +276,9 @@ class _Builder:
 
     def _block_label(self, node: Node, rect: Rect) -> None:
         sized = size_node(node, self.ctx)  # its text; the box is as the layout made it
-        text, size = sized.text, (
-            self.ctx.sizes.font_io if node.form == "text" else self.ctx.sizes.font_block
+        text, size = (
+            sized.text,
+            (self.ctx.sizes.font_io if node.form == "text" else self.ctx.sizes.font_block),
         )
         if text is None or not sized.markup.strip():
             return
@@ -246,8 +290,16 @@ class _Builder:
         at = Rect(rect.center_x - text.width / 2, top, text.width, text.height)
         kind = "io" if node.form == "text" else "block"
         self.labels.append(
-            _text(node.path + "#label", sized.markup, text, size, kind, at,
-                  owner=node.path, role=node.role)
+            _text(
+                node.path + "#label",
+                sized.markup,
+                text,
+                size,
+                kind,
+                at,
+                owner=node.path,
+                role=node.role,
+            )
         )
 
     def _stack_label(self, node: Node, rect: Rect) -> None:
@@ -259,11 +311,20 @@ class _Builder:
         if self.ctx.across:
             at = Rect(rect.right - text.width, rect.bottom + 2.0, text.width, text.height)
         else:
-            at = Rect(rect.right + sized.sheet + 3.0, rect.bottom - text.height, text.width,
-                      text.height)
+            at = Rect(
+                rect.right + sized.sheet + 3.0, rect.bottom - text.height, text.width, text.height
+            )
         self.labels.append(
-            _text(node.path + "#count", stack_words(node.stack), text, self.ctx.sizes.font_shape,
-                  "shape", at, owner=node.path, align="left")
+            _text(
+                node.path + "#count",
+                stack_words(node.stack),
+                text,
+                self.ctx.sizes.font_shape,
+                "shape",
+                at,
+                owner=node.path,
+                align="left",
+            )
         )
 
     # -- lines ------------------------------------------------------------------------------
@@ -279,11 +340,14 @@ class _Builder:
             if edge.head.child != BORDER and number in scope.wires:
                 if isinstance(scope.group.children[edge.head.child], Node):
                     self._line(scope, number, edge, None)
-            elif edge.head.child == BORDER and scope.parent is None:
-                self._line(scope, number, edge, None)  # a call-out's own end
 
     def _line(
-        self, scope: Scope, number: int, edge: Edge, points: list[Point] | None, *,
+        self,
+        scope: Scope,
+        number: int,
+        edge: Edge,
+        points: list[Point] | None,
+        *,
         residual: bool = False,
     ) -> None:
         s = self.ctx.sizes
@@ -314,9 +378,7 @@ class _Builder:
             )
         )
 
-    def _upstream(
-        self, scope: Scope, number: int
-    ) -> tuple[str, str, list[Point], bool, str, str]:
+    def _upstream(self, scope: Scope, number: int) -> tuple[str, str, list[Point], bool, str, str]:
         """(net, tail box, points from the tail box, all on the main stream, when, mark)."""
         edge = scope.group.edges[number]
         pieces = [scope.points(number)]
@@ -325,54 +387,65 @@ class _Builder:
         while True:
             if edge.tail.child == BORDER:
                 if scope.parent is None:
-                    return (f"{scope.group.path}#in{edge.tail.port}",
-                            scope.group.path + "#frame" if scope.group.framed else "",
-                            _flat(pieces), spine, when, mark)
+                    return (
+                        f"{scope.group.path}#in{edge.tail.port}",
+                        scope.group.path + "#frame" if scope.group.framed else "",
+                        _flat(pieces),
+                        spine,
+                        when,
+                        mark,
+                    )
                 port, index = edge.tail.port, scope.index
                 scope = scope.parent
-                number, edge = next(
-                    (i, e) for i, e in enumerate(scope.group.edges)
-                    if e.head.child == index and e.head.port == port and e.kind != "residual"
-                )
+                number = scope.feeds[(index, port)]
             else:
                 child = scope.group.children[edge.tail.child]
                 if isinstance(child, Node):
-                    return (f"{child.path}#{edge.tail.port}", child.path, _flat(pieces), spine,
-                            when, mark)
+                    return (
+                        f"{child.path}#{edge.tail.port}",
+                        child.path,
+                        _flat(pieces),
+                        spine,
+                        when,
+                        mark,
+                    )
                 port = edge.tail.port
                 scope = scope.children[edge.tail.child]
-                number, edge = next(
-                    (i, e) for i, e in enumerate(scope.group.edges)
-                    if e.head.child == BORDER and e.head.port == port
-                )
+                number = scope.feeds[(BORDER, port)]
+            edge = scope.group.edges[number]
             pieces.append(scope.points(number))
             spine = spine and number in scope.placed.spine
             when = edge.when if when == "always" else when
             mark = edge.mark or mark
 
     def _name(self, box_id: str) -> str:
-        for box in reversed(self.boxes):
-            if box.id == box_id:
-                return box.title or box.id.rsplit("/", 1)[-1]
-        return box_id
+        while len(self.titles) < len(self.boxes):
+            box = self.boxes[len(self.titles)]
+            self.titles[box.id] = box.title or box.id.rsplit("/", 1)[-1]
+        return self.titles.get(box_id, box_id)
 
     def _leader(self, part: Part) -> None:
         if part.anchor not in self.rects:
             return
         u, v, du, dv = self.rects[part.anchor]
         middle = v + dv / 2
-        low, high = part.v + 6.0, part.v + part.placed.length - 6.0
-        target = min(max(middle, low), high)
-        bend = part.u - 14.0
-        points = [(u + du, middle), (part.u, middle)]
+        side, low, length = part.frame
+        target = min(max(middle, low + 8.0), low + length - 8.0)
+        bend = side - 14.0
+        points = [(u + du, middle), (side, middle)]
         if abs(target - middle) > 0.01:
-            points = [(u + du, middle), (bend, middle), (bend, target), (part.u, target)]
+            points = [(u + du, middle), (bend, middle), (bend, target), (side, target)]
         path = tuple((_round(x), _round(y)) for x, y in (self.paper.point(*p) for p in points))
         self.lines.append(
             Line(
-                id=f"{part.anchor}=>{part.group.path}", points=path, kind="leader", arrow=False,
-                corner=self.ctx.sizes.line_corner, tail=part.anchor,
-                head=part.group.path + "#frame", net=f"leader:{part.group.path}",
+                id=f"{part.anchor}=>{part.framed}",
+                points=path,
+                kind="leader",
+                arrow=False,
+                corner=self.ctx.sizes.line_corner,
+                tail=part.anchor,
+                head=part.framed + "#frame",
+                net=f"leader:{part.framed}",
                 title=f"{self._name(part.anchor)} in detail",
             )
         )
@@ -389,8 +462,14 @@ class _Builder:
                 owner = self._owner_line(scope, note)
             self.labels.append(
                 _text(
-                    f"{scope.group.path}#note{number}", note.markup, text, note.size, note.kind,
-                    at, owner=owner, weight=note.weight,
+                    f"{scope.group.path}#note{number}",
+                    note.markup,
+                    text,
+                    note.size,
+                    note.kind,
+                    at,
+                    owner=owner,
+                    weight=note.weight,
                     align="left" if note.kind in ("title", "shape", "edge") else "right",
                 )
             )
@@ -417,13 +496,30 @@ class _Builder:
             swatch = Rect(x, y, 14.0, 9.0)
             dashed = any(b.role == role and b.line == "dashed" for b in self.boxes)
             self.boxes.append(
-                Box(id=f"legend/{role}", rect=swatch, form="box", role=role, corner=2.0,
-                    line="dashed" if dashed else "solid", title=ROLE_WORDS[role], path="")
+                Box(
+                    id=f"legend/{role}",
+                    rect=swatch,
+                    form="box",
+                    role=role,
+                    corner=2.0,
+                    line="dashed" if dashed else "solid",
+                    title=ROLE_WORDS[role],
+                    path="",
+                )
             )
-            at = Rect(x + 18.0, y + 4.5 + 0.345 * s.font_note - text.ascent, text.width, text.height)
+            at = Rect(
+                x + 18.0, y + 4.5 + 0.345 * s.font_note - text.ascent, text.width, text.height
+            )
             self.labels.append(
-                _text(f"legend/{role}#label", ROLE_WORDS[role], text, s.font_note, "note", at,
-                      align="left")
+                _text(
+                    f"legend/{role}#label",
+                    ROLE_WORDS[role],
+                    text,
+                    s.font_note,
+                    "note",
+                    at,
+                    align="left",
+                )
             )
             x += need + 12.0
         return y + row + s.margin - 2.0 if used else top
@@ -474,12 +570,10 @@ def _own_part(line: Line, trunk: list[Line]) -> list[Point]:
             step = back if ahead > 0 else -back
             start = (x1, y1 - step) if abs(x1 - x0) < 0.01 else (x1 - step, y1)
             rest = list(line.points[same:])
-            if len(rest) < len(best):
-                best = [(_round(start[0]), _round(start[1])), *rest]
-            elif len(rest) == len(best) - 1 and best == list(line.points):
+            if len(rest) < len(best) or (len(rest) == len(best) - 1 and best == list(line.points)):
                 best = [(_round(start[0]), _round(start[1])), *rest]
         else:  # they turned off; we go straight on
-            back = line.corner if ahead > 0 else -line.corner
+            back = min(line.corner, abs(theirs)) * (1 if ahead > 0 else -1)
             start = (x2, y2 - back) if abs(x1 - x0) < 0.01 else (x2 - back, y2)
             rest = [(_round(start[0]), _round(start[1])), *line.points[same:]]
             if len(rest) <= len(best):

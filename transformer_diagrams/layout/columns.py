@@ -38,7 +38,6 @@ def place_columns(group: Group, ctx: Context, sides: Sides, place: Place) -> Pla
         out.spots.append(Spot(index, u, 0.0, placed.width, placed.length, placed))
         u += placed.width + s.gap_column + 10.0 + s.track_gap * between.get(index, 0)
     longest = max((p.length for p in columns), default=0.0)
-    over = sum(1 for e in group.edges if BORDER not in (e.tail.child, e.head.child))
     out.width = max((sp.u + sp.du for sp in out.spots), default=0.0)
     used: dict[int, int] = {}
     above = 0
@@ -55,7 +54,10 @@ def place_columns(group: Group, ctx: Context, sides: Sides, place: Place) -> Pla
             continue
         else:
             a, b = out.spots[tail], out.spots[head]
-            gate_out, gate_in = columns[tail].outs[edge.tail.port], columns[head].ins[edge.head.port]
+            gate_out, gate_in = (
+                columns[tail].outs[edge.tail.port],
+                columns[head].ins[edge.head.port],
+            )
             gutter = min(tail, head)
             left_edge = out.spots[gutter].u + out.spots[gutter].du
             lane = left_edge + 14.0 + s.track_gap * used.get(gutter, 0)
@@ -69,8 +71,13 @@ def place_columns(group: Group, ctx: Context, sides: Sides, place: Place) -> Pla
                 if target_v >= level - 1.0:
                     points = [start, (start[0], target_v), (target_u, target_v)]
                 else:
-                    points = [start, (start[0], level), (lane, level), (lane, target_v),
-                              (target_u, target_v)]
+                    points = [
+                        start,
+                        (start[0], level),
+                        (lane, level),
+                        (lane, target_v),
+                        (target_u, target_v),
+                    ]
                     out.length = max(out.length, level + 4.0)
             else:
                 v = a.v + gate_out.at
@@ -79,7 +86,6 @@ def place_columns(group: Group, ctx: Context, sides: Sides, place: Place) -> Pla
                 if abs(v - target_v) < 0.01:
                     points = [(start_u, v), (target_u, v)]
             out.wires.append(Wire(number, points))
-    del over
     for number, edge in enumerate(group.edges):
         if edge.head.child == BORDER and edge.tail.child != BORDER:
             spot = out.spots[edge.tail.child]

@@ -1,20 +1,20 @@
 """The layout, start to end: Graph and Theme in, Scene out.
 
-    graph --measure--> sizes --place (innermost first)--> placed groups --assemble--> scene
+graph --measure--> sizes --place (innermost first)--> placed groups --assemble--> scene
 """
 
 from __future__ import annotations
 
 from transformer_diagrams.errors import DiagramError, Fault
-from transformer_diagrams.graph.ir import Callout, Graph, Group, Node
+from transformer_diagrams.graph.ir import Callout, Edge, End, Graph, Group, Node
 from transformer_diagrams.layout.assemble import Part, assemble
 from transformer_diagrams.layout.group import place
-from transformer_diagrams.layout.measure import Context, Options, tower_width
+from transformer_diagrams.layout.measure import Context, Options, settle_widths
 from transformer_diagrams.layout.placed import Placed
 from transformer_diagrams.layout.scene import Scene
 from transformer_diagrams.theme import Theme
 
-MOST_BOXES = 20_000
+MOST_BOXES = 40_000
 MOST_FAN = 400
 
 
@@ -24,7 +24,7 @@ def layout(graph: Graph, theme: Theme, options: Options | None = None) -> Scene:
     direction = options.direction or graph.direction or "up"
     ctx = Context(theme.sizes, direction, options.shapes or graph.show_shapes, graph.tex)
     _refuse_what_no_page_holds(graph)
-    ctx.tower = tower_width(graph, ctx)
+    settle_widths(graph, ctx)
     root = place(graph.root, ctx)
     parts = [Part(graph.root, root, 0.0, 0.0)]
     parts += _beside(graph, parts[0], ctx)
@@ -36,17 +36,56 @@ def _beside(graph: Graph, main: Part, ctx: Context) -> list[Part]:
     """Call-outs, each beside the box it explains, one column of them."""
     parts: list[Part] = []
     u = main.placed.width + ctx.sizes.figure_gap
-    wanted: list[tuple[float, Callout, Placed]] = []
+    wanted: list[tuple[float, Callout, Group, Placed]] = []
     for callout in graph.callouts:
-        placed = place(callout.group, ctx)
+        whole = _with_ends(callout.group)
+        placed = place(whole, ctx)
         center = _center_v(main.group, main.placed, callout.anchor, 0.0)
-        wanted.append((center if center is not None else 0.0, callout, placed))
+        wanted.append((center if center is not None else 0.0, callout, whole, placed))
     low = 0.0
-    for center, callout, placed in sorted(wanted, key=lambda w: w[0]):
+    for center, callout, whole, placed in sorted(wanted, key=lambda w: w[0]):
         v = max(low, center - placed.length / 2)
-        parts.append(Part(callout.group, placed, u, v, callout.anchor))
+        frame = next(sp for sp in placed.spots if sp.inside is not None)
+        parts.append(
+            Part(
+                whole,
+                placed,
+                u,
+                v,
+                callout.anchor,
+                callout.group.path,
+                (u + frame.u, v + frame.v, frame.dv),
+            )
+        )
         low = v + placed.length + ctx.sizes.gap_rank
     return parts
+
+
+def _with_ends(group: Group) -> Group:
+    """A call-out with the names of its inputs and outputs outside its frame."""
+    path = group.path
+    ins = [
+        Node(f"{path}#in-{p.name}", "input", "data", _name(p.name), (), (p,), form="text")
+        for p in group.inputs
+    ]
+    outs = [
+        Node(f"{path}#out-{p.name}", "output", "output", _name(p.name), (p,), (), form="text")
+        for p in group.outputs
+    ]
+    middle = len(ins)
+    edges = [
+        Edge(End(n, 0), End(middle, n), shape=port.shape) for n, port in enumerate(group.inputs)
+    ] + [
+        Edge(End(middle, n), End(middle + 1 + n, 0), shape=port.shape)
+        for n, port in enumerate(group.outputs)
+    ]
+    return Group(f"{path}#whole", "root", (*ins, group, *outs), tuple(edges), (), ())
+
+
+def _name(port: str) -> str:
+    """The name of a port as it is set: ``X_Q`` as maths, ``tokens`` as a word."""
+    head = port.split("_")[0]
+    return f"${port}$" if len(head) == 1 else port
 
 
 def _center_v(group: Group, placed: Placed, path: str, base: float) -> float | None:
@@ -99,4 +138,4 @@ def _refuse_what_no_page_holds(graph: Graph) -> None:
         )
 
 
-__all__ = ["Node", "Options", "layout"]
+__all__ = ["Options", "layout"]

@@ -31,12 +31,11 @@ from transformer_diagrams.text import measure
 Sides = dict[tuple[str, int], str]
 NARROW = 4.0  # half width of a passing line's cell
 FOLD_BEYOND = 16.0  # a frame may grow this much for its title before the title is folded
+PORT_GAP = 7.0  # least distance of two ports of a box
 PORT_EDGE = 5.0  # least distance of a port from its box's corner
 
 
-def place(
-    group: Group, ctx: Context, sides: Sides | None = None, nested: bool = False
-) -> Placed:
+def place(group: Group, ctx: Context, sides: Sides | None = None, nested: bool = False) -> Placed:
     """Lay a group out.
 
     ``sides`` names border ports that must lie on a flank ("low" or "high"); a ``nested`` group
@@ -99,9 +98,7 @@ class _Layout:
             else:
                 self.sized[index] = size_node(child, self.ctx, tower=index in alone)
         # the lanes of sibling residuals run in one line
-        lanes = {
-            i: p.lane - p.ref for i, p in self.inside.items() if p.lane is not None
-        }
+        lanes = {i: p.lane - p.ref for i, p in self.inside.items() if p.lane is not None}
         if lanes:
             reach = max(lanes.values())
             for i in lanes:
@@ -219,7 +216,9 @@ class _Layout:
             if node.form == "circle":
                 continue
             width = self._front(cell.child)
-            arriving = sorted(ins[cell.index], key=lambda s: (place[s.tail], s.tail_port, s.head_port))
+            arriving = sorted(
+                ins[cell.index], key=lambda s: (place[s.tail], s.tail_port, s.head_port)
+            )
             ports = [(s.head_port, s.spine) for s in arriving]
             ports = (
                 [(p, False) for p, side in flank[cell.child] if side == "low"]
@@ -239,9 +238,7 @@ class _Layout:
     def _label_nets(self) -> None:
         s = self.ctx.sizes
         for number, (child, port) in enumerate(self.layers.nets):
-            markup, kind = net_label(
-                self.group, child, port, self.ctx.shapes, self.ctx.tex
-            )
+            markup, kind = net_label(self.group, child, port, self.ctx.shapes, self.ctx.tex)
             if not markup:
                 continue
             size = s.font_shape if kind == "shape" else s.font_edge
@@ -288,11 +285,8 @@ class _Layout:
         spans: list[tuple[int, int, float]] = []
         for index, child in enumerate(self.group.children):
             if is_wide(child):
-                lanes = [
-                    self.layers.cell_of[(index, i)] for i in range(len(child.inputs))
-                ]
-                rank = self.layers.ranks[cells[lanes[0]].rank]
-                lanes.sort(key=rank.index)
+                lanes = [self.layers.cell_of[(index, i)] for i in range(len(child.inputs))]
+                lanes.sort(key=self.layers.ranks[cells[lanes[0]].rank].index)
                 need = self._front(index) - cells[lanes[0]].left - 24.0
                 spans.append((lanes[0], lanes[-1], need))
         place_cells(
@@ -304,30 +298,37 @@ class _Layout:
         )
 
     def _straighten(self) -> None:
-        """Move a port along its box where that makes its line straight."""
-        taken: dict[int, list[float]] = defaultdict(list)
-        for (cell, _), off in self.head_off.items():
-            taken[cell].append(off)
-        for seg in sorted(self.layers.segments, key=lambda q: (not q.spine, q.head, q.head_port)):
-            cell = self.layers.cells[seg.head]
-            if cell.kind != "child" or cell.child in self.inside:
-                continue
-            node = self.group.children[cell.child]
-            if isinstance(node, Node) and node.form != "box":
-                continue
-            tail = self.layers.cells[seg.tail]
-            old = self.head_off.get((seg.head, seg.head_port), 0.0)
-            new = tail.u + self.tail_off.get((seg.tail, seg.tail_port), 0.0) - cell.u
-            if abs(new - old) < 0.01:
-                continue
-            others = list(taken[seg.head])
-            if old in others:
-                others.remove(old)
-            room = self._front(cell.child) / 2 - PORT_EDGE
-            keeps_order = all((o < old) == (o < new) for o in others if abs(o - old) > 0.01)
-            if abs(new) <= room and keeps_order and all(abs(o - new) >= 12 for o in others):
-                self.head_off[(seg.head, seg.head_port)] = new
-                taken[seg.head] = [*others, new]
+        """Move a port along its box where that makes its line straight: first ins, then outs."""
+        readers: dict[tuple[int, int], int] = defaultdict(int)
+        for seg in self.layers.segments:
+            readers[(seg.tail, seg.tail_port)] += 1
+        order = sorted(self.layers.segments, key=lambda q: (not q.spine, q.head, q.head_port))
+        for seg in order:
+            leave, enter = self._columns_of(seg)
+            self._move_port(self.head_off, seg.head, seg.head_port, leave - enter)
+        for seg in order:
+            leave, enter = self._columns_of(seg)
+            single = readers[(seg.tail, seg.tail_port)] == 1 and not seg.spine
+            if single and seg.net not in self.labels:  # a label's place is settled already
+                self._move_port(self.tail_off, seg.tail, seg.tail_port, enter - leave)
+
+    def _move_port(
+        self, offsets: dict[tuple[int, int], float], cell: int, port: int, by: float
+    ) -> None:
+        """Move one port of a closed box by ``by``, if it keeps its order, its room and its gaps."""
+        item = self.layers.cells[cell]
+        if abs(by) < 0.01 or item.kind != "child" or item.child in self.inside:
+            return
+        node = self.group.children[item.child]
+        if isinstance(node, Node) and node.form != "box":
+            return
+        old = offsets.get((cell, port), 0.0)
+        new = old + by
+        others = [o for (c, p), o in offsets.items() if c == cell and p != port]
+        room = self._front(item.child) / 2 - PORT_EDGE
+        keeps_order = all((o < old) == (o < new) for o in others)
+        if abs(new) <= room and keeps_order and all(abs(o - new) >= 12 for o in others):
+            offsets[(cell, port)] = new
 
     # -- along the flow ---------------------------------------------------------------------
 
@@ -356,7 +357,9 @@ class _Layout:
         self.flank_rank: dict[int, int] = {}
         for index, edge in flow_of(self.group):
             side_in = self.sides.get(("in", edge.tail.port)) if edge.tail.child == BORDER else None
-            side_out = self.sides.get(("out", edge.head.port)) if edge.head.child == BORDER else None
+            side_out = (
+                self.sides.get(("out", edge.head.port)) if edge.head.child == BORDER else None
+            )
             if side_in and edge.head.child != BORDER:
                 child = self.group.children[edge.head.child]
                 inner = self.inside.get(edge.head.child)
@@ -364,7 +367,7 @@ class _Layout:
                     continue
                 cell = layers.cell_of[(edge.head.child, edge.head.port if is_wide(child) else 0)]
                 level = layers.cells[cell].rank - 1
-                number = layers.nets.index((BORDER, edge.tail.port))
+                number = layers.net_of[(BORDER, edge.tail.port)]
                 leaves, rises = entry(level, number)
                 rises.add(layers.cells[cell].u + self.head_off.get((cell, edge.head.port), 0.0))
                 nets[level][number] = (leaves, rises, left if side_in == "low" else right)
@@ -373,13 +376,16 @@ class _Layout:
                 child = self.group.children[edge.tail.child]
                 cell = layers.cell_of[(edge.tail.child, edge.tail.port if is_wide(child) else 0)]
                 level = layers.cells[cell].rank
-                number = layers.nets.index((edge.tail.child, edge.tail.port))
+                number = layers.net_of[(edge.tail.child, edge.tail.port)]
                 leaves, rises = entry(level, number)
                 leaves.add(layers.cells[cell].u + self.tail_off.get((cell, edge.tail.port), 0.0))
                 nets[level][number] = (leaves, rises, left if side_out == "low" else right)
                 self.flank_rank[index] = level
 
         heights = self._rank_heights()
+        label_room: dict[int, list[float]] = defaultdict(list)
+        for number, note in self.labels.items():
+            label_room[self._label_level(number)].append(note.dv)
         self.track: dict[tuple[int, int], float] = {}  # (level, net) -> v
         at = 0.0
         count = len(layers.ranks)
@@ -393,16 +399,16 @@ class _Layout:
                 continue  # no border ports on that side
             numbers = sorted(nets[level])
             made = [
-                Net(tuple(sorted(nets[level][n][0])), tuple(sorted(nets[level][n][1])), nets[level][n][2])
+                Net(
+                    tuple(sorted(nets[level][n][0])),
+                    tuple(sorted(nets[level][n][1])),
+                    nets[level][n][2],
+                )
                 for n in numbers
             ]
             tracks = assign_tracks(made)
             used = max(tracks, default=-1) + 1
-            labelled = [
-                self.labels[n].dv
-                for n, _ in enumerate(layers.nets)
-                if n in self.labels and self._label_level(n) == level
-            ]
+            labelled = label_room[level]
             lead, base = self._channel_base(level, labelled)
             for n, t in zip(numbers, tracks, strict=True):
                 if t >= 0:
@@ -542,7 +548,7 @@ class _Layout:
             if len(path) < 2:
                 self._direct_wire(number, left, right)
                 continue
-            net = layers.nets.index((edge.tail.child, edge.tail.port))
+            net = layers.net_of[(edge.tail.child, edge.tail.port)]
             first = cells[path[0]]
             start_v = 0.0 if first.kind == "in" else self._tail_v(first.child)
             points: list[Point] = []
@@ -590,14 +596,12 @@ class _Layout:
 
     def _flank_wire(self, number: int, left: float, right: float) -> None:
         edge, level = self.group.edges[number], self.flank_rank[number]
-        net = self.layers.nets.index((edge.tail.child, edge.tail.port))
+        net = self.layers.net_of[(edge.tail.child, edge.tail.port)]
         v = self.track[(level, net)]
         if edge.tail.child == BORDER:
             side = self.sides[("in", edge.tail.port)]
             child = self.group.children[edge.head.child]
-            cell = self.layers.cell_of[
-                (edge.head.child, edge.head.port if is_wide(child) else 0)
-            ]
+            cell = self.layers.cell_of[(edge.head.child, edge.head.port if is_wide(child) else 0)]
             u = self.layers.cells[cell].u + self.head_off.get((cell, edge.head.port), 0.0)
             edge_u = left if side == "low" else right
             points = [(edge_u, v), (u, v), (u, self._head_v(edge.head.child))]
@@ -605,9 +609,7 @@ class _Layout:
         else:
             side = self.sides[("out", edge.head.port)]
             child = self.group.children[edge.tail.child]
-            cell = self.layers.cell_of[
-                (edge.tail.child, edge.tail.port if is_wide(child) else 0)
-            ]
+            cell = self.layers.cell_of[(edge.tail.child, edge.tail.port if is_wide(child) else 0)]
             u = self.layers.cells[cell].u + self.tail_off.get((cell, edge.tail.port), 0.0)
             edge_u = left if side == "low" else right
             points = [(u, self._tail_v(edge.tail.child)), (u, v), (edge_u, v)]
@@ -627,6 +629,12 @@ class _Layout:
 
     def _place_labels(self) -> None:
         s = self.ctx.sizes
+        first_edge: dict[tuple[int, int], int] = {}
+        for number, edge in flow_of(self.group):
+            first_edge.setdefault((edge.tail.child, edge.tail.port), number)
+        tracks_of: dict[int, list[float]] = defaultdict(list)
+        for (level, _), v in self.track.items():
+            tracks_of[level].append(v)
         for net, note in self.labels.items():
             child, port = self.layers.nets[net]
             cell_index = self._tail_cell(child, port)
@@ -637,18 +645,14 @@ class _Layout:
             start = self._tail_v(cell.child) if cell.child >= 0 else self.top[cell.rank]
             turn = self.track.get((cell.rank, net))
             level_top = self.bottom[cell.rank + 1] if cell.rank + 1 < len(self.bottom) else start
-            tracks = [v for (lvl, _), v in self.track.items() if lvl == cell.rank]
+            tracks = tracks_of[cell.rank]
             if turn is not None or tracks:
                 limit = min(tracks)
             else:
                 limit = level_top - s.arrow_length
             note.v = max(start + 1.5, (start + limit - note.dv) / 2)
             note.u = u - s.label_gap - note.du + 1.5 if self.ctx.across else u + s.label_gap
-            note.edge = next(
-                i
-                for i, e in enumerate(self.group.edges)
-                if (e.tail.child, e.tail.port) == (child, port) and e.kind != "residual"
-            )
+            note.edge = first_edge[(child, port)]
             self.out.notes.append(note)
 
     def _lanes(self) -> None:
@@ -661,7 +665,7 @@ class _Layout:
         for number, edge in enumerate(self.group.edges):
             if edge.kind != "residual":
                 continue
-            lane += s.lane_gap if lane > right else s.lane_gap
+            lane += s.lane_gap
             head = self.spot_of[edge.head.child]
             center = head.v + head.dv / 2
             if edge.tail.child == BORDER:
@@ -674,7 +678,12 @@ class _Layout:
                 u = self.layers.cells[cell].u + self.tail_off.get((cell, edge.tail.port), 0.0)
                 v = self._tail_v(edge.tail.child) + 4.0
             self.out.wires.append(
-                Wire(number, [(u, v), (lane, v), (lane, center), (head.u + head.du, center)], True, True)
+                Wire(
+                    number,
+                    [(u, v), (lane, v), (lane, center), (head.u + head.du, center)],
+                    True,
+                    True,
+                )
             )
             self.out.lane = lane
         self.out.width = (lane if lane > right else right) - left
@@ -710,19 +719,36 @@ class _Layout:
                 out.shift_u(grow)
                 out.width += grow
         if badge:
-            room = out.width - (max(g.at for g in out.ins.values() if g.side == "start") if gates else 0)
+            room = out.width - (
+                max(g.at for g in out.ins.values() if g.side == "start") if gates else 0
+            )
             used = title_need if title_u > pad or not gates else 0.0
             if room < badge_need + used:
                 out.width += badge_need + used - room
         if title:
             out.notes.append(
-                Note(self.title, "title", title_u, s.title_pad_y - 1.5, title.width,
-                     title.height, s.font_title, "medium")
+                Note(
+                    self.title,
+                    "title",
+                    title_u,
+                    s.title_pad_y - 1.5,
+                    title.width,
+                    title.height,
+                    s.font_title,
+                    "medium",
+                )
             )
         if badge:
             out.notes.append(
-                Note(self.group.badge, "badge", out.width - pad - badge.width,
-                     s.title_pad_y - 1.5, badge.width, badge.height, s.font_badge)
+                Note(
+                    self.group.badge,
+                    "badge",
+                    out.width - pad - badge.width,
+                    s.title_pad_y - 1.5,
+                    badge.width,
+                    badge.height,
+                    s.font_badge,
+                )
             )
 
     def _frame_across(self, title: object, badge: object) -> None:
@@ -764,7 +790,14 @@ def _lengthen(out: Placed, extra: float) -> None:
                 gates[port] = Gate(gate.side, gate.at + half)
     for wire in out.wires:
         wire.points = [
-            (u, 0.0 if abs(v) < 0.01 and not wire.tap else out.length if abs(v - old) < 0.01 else v + half)
+            (
+                u,
+                0.0
+                if abs(v) < 0.01 and not wire.tap
+                else out.length
+                if abs(v - old) < 0.01
+                else v + half,
+            )
             for u, v in wire.points
         ]
 
@@ -775,8 +808,13 @@ def _spread(ports: list[tuple[int, bool]], width: float) -> dict[int, float]:
     spine = next((i for i, (_, on) in enumerate(ports) if on), None)
     if spine is None:
         return {port: width * ((i + 0.5) / count - 0.5) for i, (port, _) in enumerate(ports)}
-    offsets: dict[int, float] = {}
+    # the stream enters in the middle where the others then keep their distance, else all evenly
     reach = width / 2 - PORT_EDGE
+    most = max(spine, count - 1 - spine, 1)
+    step = max(width / 2 / (most + 1), min(8.5, reach / most))
+    if step < PORT_GAP and width / count >= step:
+        return {port: width * ((i + 0.5) / count - 0.5) for i, (port, _) in enumerate(ports)}
+    offsets: dict[int, float] = {}
     for i, (port, _) in enumerate(ports):
         beside = spine if i < spine else count - 1 - spine  # how many on this side
         step = max(width / 2 / (beside + 1), min(8.5, reach / beside)) if beside else 0.0

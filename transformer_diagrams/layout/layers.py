@@ -57,6 +57,7 @@ class Layers:
     segments: list[Segment] = field(default_factory=list)
     paths: dict[int, list[int]] = field(default_factory=dict)
     nets: list[tuple[int, int]] = field(default_factory=list)  # (child or BORDER, port)
+    net_of: dict[tuple[int, int], int] = field(default_factory=dict)  # the other way round
     cell_of: dict[tuple[int, int], int] = field(default_factory=dict)  # (child, slice) -> cell
     in_cell: dict[int, int] = field(default_factory=dict)
     out_cell: dict[int, int] = field(default_factory=dict)
@@ -115,7 +116,9 @@ def spine_of(group: Group, nested: bool = True) -> tuple[list[int], int]:
             into.setdefault((edge.head.child, edge.head.port), index)
     child, port = BORDER, 0
     if not group.outputs:
-        sinks = [i for i, c in enumerate(group.children) if isinstance(c, Node) and c.op == "output"]
+        sinks = [
+            i for i, c in enumerate(group.children) if isinstance(c, Node) and c.op == "output"
+        ]
         tails = {e.tail.child for e in group.edges}
         ends = sinks or [i for i in range(len(group.children)) if i not in tails]
         if not ends:
@@ -167,9 +170,7 @@ def main_port(group: Group, index: int, out_port: int, nested: bool = True) -> i
     return count // 2 if alike else 0
 
 
-def build_layers(
-    group: Group, sides: Mapping[tuple[str, int], str], nested: bool = True
-) -> Layers:
+def build_layers(group: Group, sides: Mapping[tuple[str, int], str], nested: bool = True) -> Layers:
     """Ranks and dummies of a group.
 
     ``sides`` maps ("in", port) or ("out", port) to "low" or "high" for ports on the flanks;
@@ -202,9 +203,9 @@ def build_layers(
         if ("out", port) not in sides:
             layers.out_cell[port] = add(Cell(0, "out", top, port=port))
 
-    net_index: dict[tuple[int, int], int] = {}
+    net_index = layers.net_of
     dummies: dict[tuple[int, int], int] = {}
-    for index, edge in flow:
+    for _, edge in flow:
         key = (edge.tail.child, edge.tail.port)
         if key not in net_index:
             net_index[key] = len(layers.nets)
@@ -298,7 +299,6 @@ def _ranks(group: Group, flow: list[tuple[int, Edge]]) -> list[int]:
             rank[index] = min(rank[r] for r in readers[index]) - 1
     lowest = min(rank, default=1)
     return [r - lowest + 1 for r in rank]
-
 
 
 def alone_in_rank(group: Group) -> set[int]:

@@ -6,15 +6,15 @@ Sizes here are in flow coordinates: ``du`` across the flow, ``dv`` along it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from transformer_diagrams.graph.ir import Graph, Group, Node
 from transformer_diagrams.layout.layers import alone_in_rank, is_wide
 from transformer_diagrams.text import TextLayout, measure, wrap
 from transformer_diagrams.theme import Sizes
 
-LABEL_MAX = 170.0  # points; a longer label is wrapped
-TOWER_MAX = 130.0  # points; a wider box stands out of its tower
+LABEL_MAX = 19.0  # times the size of the type; a longer label is wrapped
+TOWER_MAX = 14.5  # times the size of the type; a wider box stands out of its tower
 PORT_ROOM = 26.0  # least height of a left-to-right box that two lines enter
 SHEETS = 2  # drawn behind a stacked box
 
@@ -38,7 +38,8 @@ class Context:
     tex: Mapping[str, str] = field(default_factory=dict)  # TeX of single sizes
     tower: float = 0.0  # common width of boxes that stand alone in their rank
     warnings: list[str] = field(default_factory=list)
-    memo: dict[object, object] = field(default_factory=dict)
+    # least size of boxes that say the same thing: equal things are of equal size
+    equal: dict[tuple[str, str, str], tuple[float, float]] = field(default_factory=dict)
 
     @property
     def across(self) -> bool:
@@ -67,8 +68,8 @@ def size_node(node: Node, ctx: Context, *, tower: bool = False) -> Sized:
     size = s.font_io if node.form == "text" else s.font_block
     markup = node.label
     text = measure(markup, size)
-    if text.width > LABEL_MAX:
-        markup = wrap(markup, size, LABEL_MAX)
+    if text.width > LABEL_MAX * size:
+        markup = wrap(markup, size, LABEL_MAX * size)
         text = measure(markup, size)
     if node.form == "text":
         return Sized(max(text.width, 6.0), text.height + 2, text, markup, 0.0)
@@ -80,6 +81,9 @@ def size_node(node: Node, ctx: Context, *, tower: bool = False) -> Sized:
         height = max(height, PORT_ROOM, 10.0 * ports + 4)
     if tower and not ctx.across and not is_wide(node):
         width = max(width, ctx.tower)
+    if not is_wide(node):
+        least = ctx.equal.get(same_thing(node), (0.0, 0.0))
+        width, height = max(width, least[0]), max(height, least[1])
     count = measure(stack_words(node.stack), s.font_shape) if node.stack else None
     return Sized(width, height, text, markup, sheet, count)
 
@@ -90,16 +94,18 @@ def stack_words(stack: str) -> str:
     return f"$\\times\\, {inner}$"
 
 
-def tower_width(graph: Graph, ctx: Context) -> float:
-    """The common width of the boxes of a tower: those that stand alone in their rank.
+def same_thing(node: Node) -> tuple[str, str, str]:
+    """What two boxes must share to be drawn in one size."""
+    return (node.role, node.label, node.stack)
 
-    Equal things of equal size: in a chain every box has the width of the widest, as long as that
-    is not out of proportion (TOWER_MAX).
+
+def settle_widths(graph: Graph, ctx: Context) -> None:
+    """Fix the sizes that boxes share: the width of the tower, and one size for equal boxes.
+
+    In a chain every box has the width of the widest, as long as that is not out of proportion
+    (TOWER_MAX).
     """
-    if ctx.across:
-        return 0.0
-    plain = replace_context(ctx)
-    widths = [0.0]
+    boxes: list[tuple[Node, bool]] = []
     todo: list[Group] = [graph.root, *(c.group for c in graph.callouts)]
     while todo:
         group = todo.pop()
@@ -107,11 +113,15 @@ def tower_width(graph: Graph, ctx: Context) -> float:
         for index, child in enumerate(group.children):
             if isinstance(child, Group):
                 todo.append(child)
-            elif child.form == "box" and index in alone and not is_wide(child):
-                widths.append(size_node(child, plain, tower=False).width)
-    return max((w for w in widths if w <= TOWER_MAX), default=0.0)
-
-
-def replace_context(ctx: Context) -> Context:
-    """A copy with its own memo."""
-    return replace(ctx, memo={}, warnings=[])
+            elif child.form == "box" and not is_wide(child):
+                boxes.append((child, index in alone))
+    limit = TOWER_MAX * ctx.sizes.font_block
+    if not ctx.across:
+        widths = [size_node(node, ctx).width for node, alone in boxes if alone]
+        ctx.tower = max((w for w in widths if w <= limit), default=0.0)
+    equal: dict[tuple[str, str, str], tuple[float, float]] = {}
+    for node, alone in boxes:
+        size, key = size_node(node, ctx, tower=alone), same_thing(node)
+        least = equal.get(key, (0.0, 0.0))
+        equal[key] = (max(least[0], size.width), max(least[1], size.height))
+    ctx.equal = equal

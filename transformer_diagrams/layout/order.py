@@ -112,12 +112,14 @@ def _tidy(layers: Layers) -> None:
 
 
 def _transpose(layers: Layers) -> None:
-    """Swap neighbours while that removes crossings."""
+    """Swap neighbours while that removes crossings; circles keep their side entries beside them."""
+    bound = {c.index for c in layers.cells if c.beside >= 0}
+    bound |= {c.beside for c in layers.cells if c.beside >= 0}
     for _ in range(6):
         better = False
         for rank in layers.ranks:
             for i in range(len(rank) - 1):
-                if not _swappable(layers, rank[i], rank[i + 1]):
+                if bound & {rank[i], rank[i + 1]} or not _swappable(layers, rank[i], rank[i + 1]):
                     continue
                 before = crossings(layers)
                 rank[i], rank[i + 1] = rank[i + 1], rank[i]
@@ -131,6 +133,4 @@ def _transpose(layers: Layers) -> None:
 
 def _swappable(layers: Layers, a: int, b: int) -> bool:
     one, two = layers.cells[a], layers.cells[b]
-    if "slice" in (one.kind, two.kind) or one.lean or two.lean:
-        return False
-    return one.beside != b and two.beside != a
+    return "slice" not in (one.kind, two.kind) and not one.lean and not two.lean

@@ -117,7 +117,11 @@ register(
 # -- scores, softmax, mean of values --------------------------------------------------------------
 
 
-_WHY = "queries and keys share their width d_K, keys and values their positions d_s"
+_WHY = {
+    "k": "queries and keys share their width d_K",
+    "s": "keys and values share their positions d_s",
+    "g": "keys and values have the same heads",
+}
 
 
 def _core(c: Call) -> tuple[Shape, Dim]:
@@ -153,7 +157,7 @@ def _core_label(c: Call) -> str:
 def _core_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
     import numpy as np
 
-    from transformer_diagrams.ops.mask import allowed
+    from transformer_diagrams.ops.mask import seen_in
 
     q, k, v = inputs[:3]
     if q.ndim > 2 and k.ndim > 2:
@@ -164,7 +168,7 @@ def _core_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) 
         scores = scores + inputs[3]
     if c["causal"] or c["window"] is not None:
         window = None if c["window"] is None else c.number("window")
-        scores = np.where(allowed(*scores.shape[-2:], window), scores, -np.inf)
+        scores = np.where(seen_in(scores, window), scores, -np.inf)
     exp = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return [exp / exp.sum(axis=-1, keepdims=True) @ v]
 

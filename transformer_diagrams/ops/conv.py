@@ -22,7 +22,7 @@ from transformer_diagrams.ops.registry import (
 def _side(c: Call, place: int) -> Dim:
     """floor((n + 2 pad - kernel) / stride) + 1, which must be at least 1."""
     size = c.x.dims[place]
-    room = size + 2 * c["pad"] - c["kernel"]
+    room = size + 2 * c.size("pad") - c.size("kernel")
     number = room.as_int()
     if number is not None and number < 0:
         raise OpFault(
@@ -30,7 +30,7 @@ def _side(c: Call, place: int) -> Dim:
             f"{c['pad']} of padding on both sides ({c.shown()})",
             "use a smaller kernel or more `pad`",
         )
-    return room // c["stride"] + 1
+    return room // c.size("stride") + 1
 
 
 def _conv_shape(c: Call) -> tuple[Shape, ...]:
@@ -61,7 +61,7 @@ def _conv_weights(c: Call) -> list[Weight]:
 
 def _conv_work(c: Call) -> Dim:
     (y,) = _conv_shape(c)
-    return 2 * y.numel() * _channels(c) * c["kernel"] * c["kernel"]
+    return 2 * y.numel() * _channels(c) * c.size("kernel") ** 2
 
 
 def _conv_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
+from operator import add, mul
 
 from transformer_diagrams.dims import Dim
 from transformer_diagrams.ops.factor import decimal, read_factor
@@ -22,7 +23,7 @@ from transformer_diagrams.ops.registry import (
     Weight,
     register,
 )
-from transformer_diagrams.ops.rules import need_inputs, per_element, stretch
+from transformer_diagrams.ops.rules import axis_kept, need_inputs, per_element, stretch
 from transformer_diagrams.ops.shape import axis_attr
 
 # -- between tensors ------------------------------------------------------------------------------
@@ -40,10 +41,19 @@ def _joined_work(c: Call) -> Dim:
     return _joined(c)[0].numel() * (len(c.inputs) - 1)
 
 
-for _name, _summary, _symbol, _function in (
-    ("add", "Sum of tensors of one shape: residual, bias, position.", "+", lambda a, b: a + b),
-    ("mul", "Product element by element of tensors of one shape: gating.", "×",
-     lambda a, b: a * b),
+def _sum_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
+    return [reduce(add, inputs)]
+
+
+def _product_value(
+    c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]
+) -> list[Array]:
+    return [reduce(mul, inputs)]
+
+
+for _name, _summary, _symbol, _value in (
+    ("add", "Sum of tensors of one shape: residual, bias, position.", "+", _sum_value),
+    ("mul", "Product element by element of tensors of one shape: gating.", "×", _product_value),
 ):
     register(
         Op(
@@ -58,7 +68,7 @@ for _name, _summary, _symbol, _function in (
             form="circle",
             symbol=_symbol,
             text=_symbol,
-            value=lambda c, x, w, f=_function: [reduce(f, x)],
+            value=_value,
             examples=(
                 Example([["d_t", "d_m"]] * 2, [["d_t", "d_m"]], flops="d_t d_m", label=_symbol),
                 Example([[3, 4]] * 3, [[3, 4]], flops=24),
@@ -173,6 +183,18 @@ def _tanh(x: Array) -> Array:
     return np.tanh(x)
 
 
+def _cos(x: Array) -> Array:
+    import numpy as np
+
+    return np.cos(x)
+
+
+def _sin(x: Array) -> Array:
+    import numpy as np
+
+    return np.sin(x)
+
+
 _ACTIVATIONS: Mapping[str, Callable[[Array], Array]] = {
     "relu": _relu,
     "gelu": _gelu,
@@ -226,6 +248,8 @@ _pointwise("gelu", "x Phi(x), Phi the normal distribution (arXiv:1606.08415).", 
 _pointwise("silu", "x sigmoid(x) (arXiv:1702.03118).", "SiLU", role="activation")
 _pointwise("sigmoid", "1 / (1 + exp(-x)).", "sigmoid", role="activation")
 _pointwise("tanh", "Hyperbolic tangent.", "tanh", role="activation")
+_pointwise("cos", "Cosine of an angle.", r"$\cos$", value=lambda c, x, w: [_cos(x[0])])
+_pointwise("sin", "Sine of an angle.", r"$\sin$", value=lambda c, x, w: [_sin(x[0])])
 _WORDS = {"relu": "ReLU", "gelu": "GELU", "silu": "SiLU", "sigmoid": "sigmoid", "tanh": "tanh",
           "identity": "identity"}
 
@@ -310,44 +334,89 @@ def softmax(x: Array, axis: int = -1) -> Array:
     return exp / exp.sum(axis=axis, keepdims=True)
 
 
+def _softmax_shape(c: Call) -> tuple[Shape, ...]:
+    c.check_axis(0, c["axis"])
+    if c["sinks"] is not None:
+        place = c.need_axes(0, 3).ndim - 3
+        c.require_equal(
+            c.x.dims[place], c["sinks"], c.axis_of(0, place), "sinks",
+            "there is one sink for each head",
+        )
+    return (c.x,)
+
+
+def _softmax_label(c: Call) -> str:
+    words = "softmax" if c["sinks"] is None else "softmax with sinks"
+    return f"causal mask, {words}" if c["causal"] else words
+
+
 def _softmax_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
     import numpy as np
 
-    from transformer_diagrams.ops.mask import allowed
+    from transformer_diagrams.ops.mask import seen_in
 
     scores = inputs[0]
     if c["causal"]:
-        scores = np.where(allowed(*scores.shape[-2:]), scores, -np.inf)
-    return [softmax(scores, c["axis"])]
+        scores = np.where(seen_in(scores), scores, -np.inf)
+    if c["sinks"] is None:
+        return [softmax(scores, c["axis"])]
+    sinks = np.broadcast_to(weights["sinks"][:, None, None], (*scores.shape[:-1], 1))
+    return [softmax(np.concatenate([scores, sinks], axis=-1))[..., :-1]]
 
 
 register(
     Op(
         name="softmax",
         summary="exp(x) over its sum along one axis, by default the last; `causal` leaves out what "
-        "is later than the position.",
+        "is later than the position. With `sinks` the sum also holds one learned score for each "
+        "head, so that the weights of a row may sum to less than 1 (arXiv:2309.17453, as learned "
+        "in arXiv:2508.10925).",
         family="elementwise",
         role="activation",
         attrs=(
             axis_attr("the axis that sums to 1"),
             Attr("causal", "bool", "x is scores, of which later sources are left out", False),
+            Attr("sinks", "dim", "number of heads, each of which has a learned sink"),
         ),
-        shape=lambda c: (c.check_axis(0, c["axis"]), (c.x,))[1],
+        shape=_softmax_shape,
+        weights=lambda c: [] if c["sinks"] is None else [Weight("sinks", Shape((c["sinks"],)))],
         work=per_element(5),
-        text=lambda c: "causal mask, softmax" if c["causal"] else "softmax",
+        text=_softmax_label,
         value=_softmax_value,
         examples=(
             Example([["n_h", "d_t", "d_s"]], [["n_h", "d_t", "d_s"]], flops="5 n_h d_t d_s",
                     label="softmax"),
             Example([[3, 4]], [[3, 4]], {"axis": 0}, flops=60),
             Example([[4, 4]], [[4, 4]], {"causal": True}, flops=80, label="causal mask, softmax"),
+            Example([[2, 3, 4]], [[2, 3, 4]], {"sinks": 2}, params=2, flops=120,
+                    label="softmax with sinks"),
+        ),
+    )
+)
+
+register(
+    Op(
+        name="normalize",
+        summary="Divide by the sum along one axis, so that it sums to 1: positive scores become "
+        "shares, such as the gates of the chosen experts.",
+        family="elementwise",
+        role="activation",
+        attrs=(axis_attr("the axis that sums to 1"),),
+        shape=axis_kept,
+        work=per_element(2),
+        text="divide by sum",
+        value=lambda c, x, w: [x[0] / x[0].sum(axis=c["axis"], keepdims=True)],
+        examples=(
+            Example([["d_t", "K"]], [["d_t", "K"]], flops="2 d_t K", label="divide by sum"),
+            Example([[3, 4]], [[3, 4]], {"axis": 0}, flops=24),
         ),
     )
 )
 
 # -- gated linear units ---------------------------------------------------------------------------
 
-_GLU = {"silu": "SwiGLU", "gelu": "GEGLU", "relu": "ReGLU", "sigmoid": "GLU", "identity": "bilinear"}
+_GLU = {"silu": "SwiGLU", "gelu": "GEGLU", "relu": "ReGLU", "sigmoid": "GLU",
+        "identity": "bilinear"}
 
 
 def _glu_shape(c: Call) -> tuple[Shape, ...]:

@@ -15,7 +15,7 @@ from transformer_diagrams.ops.registry import (
     Weight,
     register,
 )
-from transformer_diagrams.ops.rules import affine, rows, symbol_tex, with_symbol
+from transformer_diagrams.ops.rules import affine, last_axis_kept, rows, symbol_tex, with_symbol
 
 OUT = Attr("out", "dim", "size of the last axis of y", required=True)
 BIAS = Attr("bias", "bool", "add a learned bias", False)
@@ -28,7 +28,7 @@ def _mapped(c: Call) -> tuple[Shape, ...]:
 
 
 def _matrix_work(c: Call) -> Dim:
-    return 2 * rows(c.x) * c.last() * c["out"]
+    return 2 * rows(c.x) * c.last() * c.size("out")
 
 
 def _plus(y: Array, weights: Mapping[str, Array]) -> list[Array]:
@@ -130,9 +130,8 @@ def _lora_label(c: Call) -> str:
 
 
 def _lora_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
-    alpha = c["alpha"]
-    scale = 1.0 if alpha is None else alpha / c.number("rank")
-    return [inputs[0] @ weights["A"] @ weights["B"] * scale]
+    y = inputs[0] @ weights["A"] @ weights["B"]
+    return [y if c["alpha"] is None else y * (c["alpha"] / c.number("rank"))]
 
 
 register(
@@ -202,7 +201,7 @@ register(
         family="linear",
         role="parameter",
         attrs=(WEIGHT,),
-        shape=lambda c: (c.last(), (c.x,))[1],
+        shape=last_axis_kept,
         weights=lambda c: [Weight("b", Shape((c.last(),)))],
         work=lambda c: c.x.numel(),
         text=lambda c: with_symbol("add", c["weight"] or "b"),

@@ -43,6 +43,11 @@ register(
 )
 
 
+def _kl_shape(c: Call) -> tuple[Shape, ...]:
+    same_shape(c, "they are distributions over the same")
+    return (Shape(()),)
+
+
 def _kl_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
     import numpy as np
 
@@ -59,7 +64,7 @@ register(
         family="loss",
         role="loss",
         inputs=("p", "q"),
-        shape=lambda c: (same_shape(c, "they are distributions over the same"), (Shape(()),))[1],
+        shape=_kl_shape,
         work=per_element(5),
         text="KL divergence",
         value=_kl_value,

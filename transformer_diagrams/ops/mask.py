@@ -14,9 +14,16 @@ from transformer_diagrams.ops.registry import (
     Shape,
     register,
 )
+from transformer_diagrams.ops.rules import unify
 
 TARGET = Attr("target", "dim", "target positions", required=True)
 SOURCE = Attr("source", "dim", "source positions", required=True)
+
+
+def seen_in(scores: Array, window: int | None = None) -> Array:
+    """``allowed`` for the positions of [.., target, source] scores."""
+    target, source = scores.shape[-2:]
+    return allowed(target, source, window)
 
 
 def allowed(target: int, source: int, window: int | None = None) -> Array:
@@ -127,7 +134,7 @@ def _mask_add_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Arra
     if c["kind"] == "padding":
         raise OpFault("which positions are padding is not known", "give the mask as an input")
     window = c.number("window") if c["kind"] == "window" else None
-    return [inputs[0] + _as_mask(allowed(*inputs[0].shape[-2:], window))]
+    return [inputs[0] + _as_mask(seen_in(inputs[0], window))]
 
 
 register(
@@ -187,6 +194,41 @@ register(
         examples=(
             Example([["d_t", "k"]], [["d_t", "d_s"]], {"size": "d_s"}, label="mask from index"),
             Example([[3, 2]], [[3, 5]], {"size": 5}),
+        ),
+    )
+)
+
+
+def _pick_mask_shape(c: Call) -> tuple[Shape, ...]:
+    unify(c, "... t k", "t k", why="each target has its row of picked sources")
+    return (c.x,)
+
+
+def _pick_mask_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
+    import numpy as np
+
+    scores, index = inputs
+    target = np.arange(index.shape[0])[:, None] + c.number("source") - index.shape[0]
+    return [np.where(index <= target, scores, -np.inf)]
+
+
+register(
+    Op(
+        name="pick_mask",
+        summary="Causal mask of scores of picked sources: minus infinity where the source that "
+        "`index` names is later than the target; scores [.., t, k], index [t, k].",
+        family="mask",
+        role="mask",
+        inputs=("scores", "index"),
+        attrs=(SOURCE,),
+        shape=_pick_mask_shape,
+        work=lambda c: c.x.numel(),
+        text="causal mask",
+        value=_pick_mask_value,
+        examples=(
+            Example([["n_h", "d_t", "k"], ["d_t", "k"]], [["n_h", "d_t", "k"]], {"source": "d_s"},
+                    flops="n_h d_t k", label="causal mask"),
+            Example([[2, 3, 4], [3, 4]], [[2, 3, 4]], {"source": 5}, flops=24),
         ),
     )
 )

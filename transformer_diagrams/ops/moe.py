@@ -11,6 +11,7 @@ from transformer_diagrams.ops.registry import (
     Call,
     Example,
     Op,
+    OpFault,
     Shape,
     Weight,
     register,
@@ -22,9 +23,9 @@ TOP = Attr("top_k", "dim", "experts that a token meets, K", required=True)
 
 
 def _chosen(c: Call) -> Dim:
-    """K; all N where there are no more."""
+    """K, which is at most N."""
     c.require_at_most(c["top_k"], c["experts"], "a token cannot meet more experts than there are")
-    return minimum(c["top_k"], c["experts"])
+    return c.size("top_k")
 
 
 # -- router ---------------------------------------------------------------------------------------
@@ -52,8 +53,8 @@ def _router_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]
 register(
     Op(
         name="router",
-        summary="Scores of N experts for each token; the top K of them as indices, and their gates, "
-        "which sum to 1. A bias that serves the selection only is a buffer, not a parameter.",
+        summary="Scores of N experts for each token; the top K of them as indices, and their "
+        "gates, which sum to 1. A bias that only steers the selection is a buffer, no parameter.",
         family="moe",
         role="topk",
         param_role="router",
@@ -72,11 +73,62 @@ register(
         text=lambda c: f"Router, top-${c['top_k'].tex(c.tex)}$",
         value=_router_value,
         examples=(
-            Example([["d_t", "d_m"]], [["d_t", "min(K, N)"], ["d_t", "min(K, N)"]],
+            Example([["d_t", "d_m"]], [["d_t", "K"], ["d_t", "K"]],
                     {"experts": "N", "top_k": "K"}, params="d_m N", flops="2 d_t d_m N",
                     label="Router, top-$K$"),
             Example([[3, 4]], [[3, 2], [3, 2]], {"experts": 8, "top_k": 2, "bias": True},
                     params=40, flops=192),
+        ),
+    )
+)
+
+# -- groups of experts ----------------------------------------------------------------------------
+
+_GROUP_SCORES = ("max", "top2")
+
+
+def _keep_groups_shape(c: Call) -> tuple[Shape, ...]:
+    groups: Dim = c["groups"]
+    c.require_divides(groups, c.last(), c.axis_of(0, c.x.ndim - 1), near="groups")
+    c.require_at_most(c["keep"], groups, "cannot keep more groups than there are")
+    return (c.x,)
+
+
+def _keep_groups_value(
+    c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]
+) -> list[Array]:
+    import numpy as np
+
+    x, groups = inputs[0], c.number("groups")
+    parts = x.reshape(*x.shape[:-1], groups, -1)
+    best = np.sort(parts, axis=-1)[..., -2:] if c["by"] == "top2" else parts.max(-1, keepdims=True)
+    order = np.argsort(-best.sum(axis=-1), axis=-1, kind="stable")[..., : c.number("keep")]
+    kept = np.zeros((*x.shape[:-1], groups), dtype=bool)
+    np.put_along_axis(kept, order, True, axis=-1)
+    return [np.where(kept[..., None], parts, -np.inf).reshape(x.shape)]
+
+
+register(
+    Op(
+        name="keep_groups",
+        summary="Scores of experts in equal groups: those outside the best groups become minus "
+        "infinity. A group is as good as its best expert (`max`, arXiv:2405.04434) or as the sum "
+        "of its best two (`top2`, arXiv:2412.19437).",
+        family="moe",
+        role="topk",
+        attrs=(
+            Attr("groups", "dim", "number of groups of experts", required=True),
+            Attr("keep", "dim", "groups that stay", required=True),
+            Attr("by", "enum", "what a group is judged by", "max", choices=_GROUP_SCORES),
+        ),
+        shape=_keep_groups_shape,
+        work=lambda c: c.x.numel(),
+        text=lambda c: f"best ${c['keep'].tex(c.tex)}$ of ${c['groups'].tex(c.tex)}$ groups",
+        value=_keep_groups_value,
+        examples=(
+            Example([["d_t", "8 q"]], [["d_t", "8 q"]], {"groups": 8, "keep": 4},
+                    flops="8 d_t q", label="best $4$ of $8$ groups"),
+            Example([[3, 8]], [[3, 8]], {"groups": 4, "keep": 2, "by": "top2"}, flops=24),
         ),
     )
 )
@@ -102,14 +154,15 @@ def _expert_shape(c: Call) -> tuple[Shape, ...]:
     m, chosen = c.last(), _chosen(c)
     if len(c.inputs) > 1:
         bound = unify(c, "...T m", "...T k", why="each token has its row of indices")
-        c.require_equal(bound["k"], chosen, bound.places["k"], "top_k")
+        if bound["k"] != minimum(chosen, c["experts"]):  # what the op `top_k` gives
+            c.require_equal(bound["k"], chosen, bound.places["k"], "top_k")
     return (Shape((*c.x.dims[:-1], chosen, m), c.x.lead),)
 
 
 def _expert_work(c: Call) -> Dim:
     """The matrices, and the activation: 1 FLOP a hidden unit, 2 with a gate."""
     matrices, act = (3, 2) if c["gated"] else (2, 1)
-    met = rows(c.x) * _chosen(c) * c["hidden"]
+    met = rows(c.x) * _chosen(c) * c.size("hidden")
     return 2 * matrices * met * c.last() + act * met
 
 
@@ -119,6 +172,8 @@ def _expert_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]
     from transformer_diagrams.ops.elementwise import activate
 
     x, n = inputs[0], c.number("experts")
+    if len(inputs) == 1 and c.number("top_k") < n:
+        raise OpFault("which experts a token meets is not known", "give the index as an input")
     index = inputs[1] if len(inputs) > 1 else np.broadcast_to(np.arange(n), (*x.shape[:-1], n))
 
     def through(way: str, y: Array) -> Array:
@@ -156,9 +211,9 @@ register(
         text="Experts",
         value=_expert_value,
         examples=(
-            Example([["d_t", "d_m"]], [["d_t", "min(K, N)", "d_m"]],
+            Example([["d_t", "d_m"], ["d_t", "K"]], [["d_t", "K", "d_m"]],
                     {"experts": "N", "hidden": "d_e", "top_k": "K"}, params="3 N d_m d_e",
-                    flops="6 d_t min(K, N) d_m d_e + 2 d_t min(K, N) d_e", label="Experts"),
+                    flops="6 d_t K d_m d_e + 2 d_t K d_e", label="Experts"),
             Example([[3, 4], [3, 2]], [[3, 2, 4]], {"experts": 8, "hidden": 5, "top_k": 2},
                     params=480, flops=780),
             Example([[3, 4], [3, 2]], [[3, 2, 4]],

@@ -14,15 +14,10 @@ from transformer_diagrams.ops.registry import (
     Weight,
     register,
 )
-from transformer_diagrams.ops.rules import per_element
+from transformer_diagrams.ops.rules import axis_kept, last_axis_kept, per_element
 from transformer_diagrams.ops.shape import axis_attr
 
 EPS = Attr("eps", "float", "added under the root", 1e-5)
-
-
-def _last_axis_known(c: Call) -> tuple[Shape, ...]:
-    c.last()
-    return (c.x,)
 
 
 def _layernorm_weights(c: Call) -> list[Weight]:
@@ -55,7 +50,7 @@ register(
             Attr("bias", "bool", "has a learned bias beside the gain", True),
             EPS,
         ),
-        shape=_last_axis_known,
+        shape=last_axis_kept,
         weights=_layernorm_weights,
         work=per_element(8),
         text="LayerNorm",
@@ -87,7 +82,7 @@ register(
         role="norm",
         param_role="norm",
         attrs=(Attr("gain", "bool", "has a learned gain", True), EPS),
-        shape=_last_axis_known,
+        shape=last_axis_kept,
         weights=lambda c: [Weight("gain", Shape((c.last(),)))] if c["gain"] else [],
         work=per_element(4),
         text="RMSNorm",
@@ -114,7 +109,7 @@ register(
         family="norm",
         role="norm",
         attrs=(axis_attr("the axis of the vectors"),),
-        shape=lambda c: (c.check_axis(0, c["axis"]), (c.x,))[1],
+        shape=axis_kept,
         work=per_element(3),
         text="L2 norm",
         value=_l2norm_value,

@@ -34,6 +34,11 @@ def _learned_rows(c: Call) -> Dim:
     return rows
 
 
+def _learned_shape(c: Call) -> tuple[Shape, ...]:
+    _learned_rows(c)
+    return (Shape((c["length"], c["width"])),)
+
+
 register(
     Op(
         name="learned_position",
@@ -43,7 +48,7 @@ register(
         param_role="embed_position",
         inputs=(),
         attrs=(LENGTH, WIDTH, Attr("table", "dim", "rows of the table (default: length)")),
-        shape=lambda c: (_learned_rows(c), (Shape((c["length"], c["width"])),))[1],
+        shape=_learned_shape,
         weights=lambda c: [Weight("P", Shape((_learned_rows(c), c["width"])))],
         text="Position embedding",
         value=lambda c, x, w: [w["P"][: c.number("length")]],
@@ -123,11 +128,10 @@ def _rope_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) 
     angles = _angles(x.shape[-2], rotated, c["base"], c.number("start"))
     cos, sin = np.cos(angles), np.sin(angles)
     y = np.array(x, dtype=np.result_type(x, np.float64))
-    if c["pairs"] == "interleaved":
-        first, second = np.s_[..., 0:rotated:2], np.s_[..., 1:rotated:2]
-    else:
-        half = rotated // 2
-        first, second = np.s_[..., :half], np.s_[..., half:rotated]
+    features = np.arange(rotated).reshape(-1, 2)  # rows are the pairs
+    if c["pairs"] == "halves":
+        features = np.arange(rotated).reshape(2, -1).T
+    first, second = (..., features[:, 0]), (..., features[:, 1])
     y[first] = x[first] * cos - x[second] * sin
     y[second] = x[first] * sin + x[second] * cos
     return [y]

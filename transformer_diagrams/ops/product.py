@@ -57,10 +57,10 @@ def _batch(c: Call, a: Shape, b: Shape) -> Shape:
             c.axis_of(0, a.ndim - 3), c.axis_of(1, b.ndim - 3),
         )
         heads_b = heads_b.with_last(heads_a.dims[-1])
-    try:
-        result, stretched = aligned(c, (heads_a, heads_b), (c.name(0), c.name(1)), after=2)
-    except OpFault as fault:
-        raise OpFault(fault.message, fault.hint or _grouped_hint(c, a, b), fault.notes) from None
+    result, stretched = aligned(
+        c, (heads_a, heads_b), (c.name(0), c.name(1)), 2,
+        "there is one product for each", _grouped_hint(c, a, b),
+    )
     if stretched and not c["broadcast"]:
         warn_stretched(c, stretched, _matrix(result, a, b, c["transpose_b"]))
     return result
@@ -150,8 +150,8 @@ def _read_einsum(c: Call) -> _Einsum:
     result = _term(right)
     if len(terms) != len(c.inputs):
         raise OpFault(
-            f"the formula '{formula}' names {len(terms)} inputs, but {len(c.inputs)} are given "
-            f"({c.shown()})",
+            f"the formula '{formula}' names {len(terms)} inputs, "
+            f"but {len(c.inputs)} {'is' if len(c.inputs) == 1 else 'are'} given ({c.shown()})",
             example,
         )
     twice = [name for name in dict.fromkeys(result) if result.count(name) > 1]

@@ -291,10 +291,14 @@ class Call:
         attr = self.op.attr(name)
         return attr.value(attr.default)
 
+    def size(self, name: str) -> Dim:
+        """A size attribute that must be there."""
+        size: Dim = self[name]
+        return size
+
     def number(self, name: str) -> int:
         """A size attribute as a number, for value rules."""
-        size: Dim = self[name]
-        return size.evaluate(self.bindings)
+        return self.size(name).evaluate(self.bindings)
 
     @property
     def x(self) -> Shape:
@@ -333,11 +337,12 @@ class Call:
         name = self.name(index)
         if shape.lead is None:
             raise OpFault(
-                f"{name} needs at least {axes_text(least)}, but {name}: {shape} has {shape.ndim}"
+                f"{name} needs at least {axes_text(least)}, "
+                f"but has {shape.ndim or 'none'} ({self.shown()})"
             )
         raise OpFault(
             f"{name} must state its last {axes_text(least) if least > 1 else 'axis'}, "
-            f"but {name}: {shape} states {shape.ndim or 'none'}",
+            f"but states {shape.ndim or 'none'} ({self.shown()})",
             f"give {name} a shape that ends in the sizes that '{self.op.name}' works on, "
             "such as [..., d_t, d_m]",
         )
@@ -353,14 +358,14 @@ class Call:
             )
         if -count <= axis < count:
             return axis % count
-        states = "states" if shape.lead is not None else "has"
-        how = f"-1 to {-count}" if count > 1 else "-1"
-        if shape.lead is None and count:
-            how = f"0 to {count - 1}, or from the end {how}" if count > 1 else "0, or -1"
-        raise OpFault(
-            f"there is no axis {axis}: {name}: {shape} {states} {axes_text(count)}",
-            f"`axis` may be {how}" if count else "",
-        )
+        has = f"states {count or 'none'}" if shape.lead else f"has {axes_text(count)}"
+        hint = f"give {name} a shape that states the axis, such as [..., d_t, d_m]"
+        if count:
+            how = f"-1 to {-count}" if count > 1 else "-1"
+            if shape.lead is None:
+                how = f"0 to {count - 1}, or from the end {how}" if count > 1 else "0, or -1"
+            hint = f"`axis` may be {how}"
+        raise OpFault(f"there is no axis {axis}: {name}: {shape} {has}", hint)
 
     def check_axis(self, index: int, axis: int) -> None:
         """As ``axis``, for ops that change no shape: an axis inside a leading "..." will do."""
@@ -372,7 +377,8 @@ class Call:
     ) -> Dim:
         """``a``; raises OpFault unless it is known to equal ``b``.
 
-        The places are words such as "axis 3 of x"; ``why`` says why they must be equal.
+        The places are words such as "axis 3 of x"; ``why`` says why they must be equal, ``hint``
+        what else may have been meant.
         """
         verdict = self.facts.equal(a, b)
         if verdict is Verdict.YES:
@@ -380,13 +386,14 @@ class Call:
         shapes = f" ({self.shown()})" if self.inputs else ""
         reason = f": {why}" if why else ""
         places = f"{where_a} = {a}, {where_b} = {b}"
-        notes = self._reduced(a, b)
+        notes = (*self._reduced(a, b), *self._explained(a, b))
         if verdict is Verdict.NO:
             raise OpFault(f"{places}, but they must be equal{reason}{shapes}", hint, notes)
         raise OpFault(
             f"{places}: cannot tell whether they are equal{reason}{shapes}",
-            hint or f"if {a} = {b} always holds, state it: where: [{a} == {b}]",
-            notes or (self.facts.explain(a, b),),
+            "; ".join(filter(None, (f"if {a} = {b} always holds, state it: where: [{a} == {b}]",
+                                    hint))),
+            notes,
         )
 
     def require_divides(self, divisor: Dim, dividend: Dim, what: str, *, near: str = "") -> Dim:
@@ -396,9 +403,9 @@ class Call:
         ``near`` names the divisor ("heads") when it may be the one to change.
         """
         n, d = self._number(dividend), self._number(divisor)
-        shapes = f" ({self.shown()})" if self.inputs else ""
-        if d == 0:
-            raise OpFault(f"{what}: {dividend} cannot be divided by 0{shapes}")
+        shapes = f"; {self.shown()}" if self.inputs else ""
+        if d is not None and d < 1:
+            raise OpFault(f"{what}: {dividend} cannot be divided by {d}{shapes}")
         if n is not None and d is not None:
             if n % d == 0:
                 return dividend / divisor
@@ -406,7 +413,7 @@ class Call:
             good = f"{below} and {above}" if below > 0 else f"{above}"
             raise OpFault(
                 f"{what}: {n} is not divisible by {d} (remainder {n % d}; nearest {good}){shapes}",
-                self._other_divisors(n, d, what, good, near),
+                self._other_divisors(n, d, good, near),
                 self._reduced(dividend, divisor),
             )
         verdict = self.facts.divides(divisor, dividend)
@@ -452,12 +459,21 @@ class Call:
                 found.append(f"{size} = {known}, by the definitions")
         return tuple(found)
 
+    def _explained(self, a: Dim, b: Dim) -> tuple[str, ...]:
+        """What ``a == b`` comes down to, where that says more than the sizes themselves."""
+        if a.is_const and b.is_const:
+            return ()
+        text = self.facts.explain(a, b)
+        plain = {f"{x} = {y} {end}" for x, y in ((a, b), (b, a))
+                 for end in ("would have to hold", "can never hold")}
+        return () if text in plain else (text,)
+
     @staticmethod
-    def _other_divisors(n: int, d: int, what: str, good: str, near: str) -> str:
+    def _other_divisors(n: int, d: int, good: str, near: str) -> str:
         hint = f"make it {good.replace(' and ', ' or ')}"
         tries = divisors(n, around=d, most=4) if near else ()
         if len(tries) > 2:  # 1 and n alone are no advice
-            hint += f", or {near} {listed(tries, 'or')}"
+            hint += f", or take {listed(tries, 'or')} {near}"
         return hint
 
 
@@ -545,6 +561,11 @@ class Op:
     def port_name(self, index: int) -> str:
         """The name of an input port; those beyond the named ones have their number, from 1."""
         return self.inputs[index] if index < len(self.inputs) else f"input {index + 1}"
+
+    @property
+    def attr_names(self) -> tuple[str, ...]:
+        """The names of its attributes."""
+        return tuple(attr.name for attr in self.attrs)
 
     def attr(self, name: str) -> Attr:
         """The attribute of that name."""

@@ -6,10 +6,10 @@ Ports are matched against small patterns, as a textbook writes them: ``unify(c, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from transformer_diagrams.dims import Dim, Verdict
+from transformer_diagrams.dims import Dim
 from transformer_diagrams.ops.registry import (
     ANY,
     ONE,
@@ -32,7 +32,7 @@ class Bound:
 
     sizes: dict[str, Dim] = field(default_factory=dict)
     places: dict[str, str] = field(default_factory=dict)
-    leads: dict[str, tuple[Shape, str]] = field(default_factory=dict)
+    leads: dict[str, tuple[Shape, int]] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Dim:
         return self.sizes[name]
@@ -46,11 +46,12 @@ class Bound:
         return Shape((*head.dims, *(self.sizes[word] for word in words)), head.lead)
 
 
-def unify(c: Call, *patterns: str, why: str = "") -> Bound:
-    """Match the inputs against patterns, one each; ``why`` says why repeated names must agree.
+def unify(c: Call, *patterns: str, why: Mapping[str, str] | str = "") -> Bound:
+    """Match the inputs against patterns, one each.
 
     A pattern is names of axes, after an optional "..." (any leading axes) or "...NAME" (the same
-    leading axes wherever NAME stands). Inputs that are left out are skipped.
+    leading axes wherever NAME stands). Inputs that are left out are skipped. ``why`` says why
+    repeated names must agree, for each of them or for all.
 
     Raises:
         OpFault: too few or too many axes, or two sizes for one name.
@@ -62,11 +63,12 @@ def unify(c: Call, *patterns: str, why: str = "") -> Bound:
         shape = _counted(c, index, len(words), lead, pattern)
         cut = shape.ndim - len(words)
         if lead is not None and lead != ANY:
-            _bind_lead(c, bound, lead, Shape(shape.dims[:cut], shape.lead), c.name(index))
+            _bind_lead(c, bound, lead, index, cut)
         for place, word in enumerate(words, start=cut):
             size, where = shape.dims[place], c.axis_of(index, place)
             if word in bound.sizes:
-                c.require_equal(bound.sizes[word], size, bound.places[word], where, why)
+                reason = why if isinstance(why, str) else why.get(word, "")
+                c.require_equal(bound.sizes[word], size, bound.places[word], where, reason)
             else:
                 bound.sizes[word], bound.places[word] = size, where
     return bound
@@ -80,42 +82,36 @@ def _counted(c: Call, index: int, count: int, lead: str | None, pattern: str) ->
     wanted = f"[{', '.join(pattern.split())}]"
     if shape.lead is not None:
         raise OpFault(
-            f"{name} must be {wanted}, but {name}: {shape} may have any number of leading axes"
+            f"{name} must be {wanted}, but may have any number of leading axes ({c.shown()})"
         )
     if shape.ndim > count:
         raise OpFault(
-            f"{name} must have {axes_text(count)} {wanted}, but {name}: {shape} has {shape.ndim}"
+            f"{name} must have {axes_text(count)} {wanted}, but has {shape.ndim} ({c.shown()})"
         )
     return shape
 
 
-def _bind_lead(c: Call, bound: Bound, lead: str, head: Shape, name: str) -> None:
+def _bind_lead(c: Call, bound: Bound, lead: str, index: int, cut: int) -> None:
+    """Bind ``lead`` to the axes of input ``index`` before the place ``cut``, or compare them."""
+    shape, name = c.inputs[index], c.name(index)
+    head = Shape(shape.dims[:cut], shape.lead)
     if lead not in bound.leads:
-        bound.leads[lead] = (head, name)
+        bound.leads[lead] = (head, index)
         return
-    first, where = bound.leads[lead]
-    verdict = _same_head(c, first, head)
-    if verdict is Verdict.YES:
+    first, other = bound.leads[lead]
+    if first.lead == head.lead and first.ndim == head.ndim:
+        for place, (a, b) in enumerate(zip(first.dims, head.dims, strict=True)):
+            c.require_equal(
+                a, b, c.axis_of(other, place), c.axis_of(index, place), "leading axes must agree"
+            )
         return
-    texts = f"{_bare(first)} in {where} and {_bare(head)} in {name}"
-    if verdict is Verdict.NO:
-        raise OpFault(f"'{lead}' stands for two different shapes: {texts} ({c.shown()})")
+    texts = f"{_bare(first)} in {c.name(other)} and {_bare(head)} in {name}"
+    if first.lead is None and head.lead is None:
+        raise OpFault(f"'...' stands for two different shapes: {texts} ({c.shown()})")
     raise OpFault(
-        f"'{lead}' stands for one shape, but it is {texts}: cannot tell whether they are the same "
-        f"({c.shown()})",
-        "state the leading axes of both, or the relation between them in `where:`",
+        f"cannot tell whether the leading axes are the same: {texts} ({c.shown()})",
+        "state the leading axes of all inputs, or of none",
     )
-
-
-def _same_head(c: Call, a: Shape, b: Shape) -> Verdict:
-    if a.lead != b.lead or (a.ndim != b.ndim and a.lead is not None):
-        return Verdict.UNKNOWN
-    if a.ndim != b.ndim:
-        return Verdict.NO
-    found = {c.facts.equal(p, q) for p, q in zip(a.dims, b.dims, strict=True)}
-    if Verdict.NO in found:
-        return Verdict.NO
-    return Verdict.UNKNOWN if Verdict.UNKNOWN in found else Verdict.YES
 
 
 def _bare(shape: Shape) -> str:
@@ -159,13 +155,21 @@ def warn_stretched(c: Call, stretched: Sequence[str], result: Shape) -> None:
     else:
         who = "both sides were" if len(c.inputs) == 2 else "all inputs were"
     shapes = listed([f"{c.name(i)}: {shape}" for i, shape in enumerate(c.inputs)], "with")
-    c.warn(f"{who} stretched: {shapes} gives {result}; if that is meant, say broadcast: true")
+    hint = "; if that is meant, say broadcast: true" if "broadcast" in c.op.attr_names else ""
+    c.warn(f"{who} stretched: {shapes} gives {result}{hint}")
 
 
 def aligned(
-    c: Call, shapes: Sequence[Shape], names: Sequence[str], after: int = 0
+    c: Call, shapes: Sequence[Shape], names: Sequence[str], after: int = 0,
+    why: str = "they are paired element by element", hint: str = "",
 ) -> tuple[Shape, tuple[str, ...]]:
-    """(common shape, names of those that were stretched). ``after`` is as in `axis_name`."""
+    """(common shape, names of those that were stretched).
+
+    ``after`` is as in `axis_name`, ``why`` and ``hint`` as in `require_equal`.
+    """
+    for shape in shapes:
+        if shape.lead == ANY and not shape.dims:
+            return shape, ()  # an input whose author wants no check
     lead = _common_lead(c, shapes, names)
     most = max((shape.ndim for shape in shapes), default=0)
     sizes: list[Dim] = []
@@ -185,9 +189,7 @@ def aligned(
             elif held is None:
                 held = (size, where)
             else:
-                c.require_equal(
-                    held[0], size, held[1], where, f"'{c.op.name}' pairs them element by element"
-                )
+                c.require_equal(held[0], size, held[1], where, why, hint)
         if held is None and all(shape.ndim >= back for shape in shapes):
             short = []  # all are 1
         stretched.update(dict.fromkeys(short))
@@ -234,6 +236,18 @@ def need_inputs(c: Call, least: int = 0) -> None:
             f"{'is' if given == 1 else 'are'} given",
             "name them: from: [a, b]" if least > 1 else "name it: from: a",
         )
+
+
+def last_axis_kept(c: Call) -> tuple[Shape, ...]:
+    """The shape rule of an op that works along the last axis and changes no shape."""
+    c.last()
+    return (c.x,)
+
+
+def axis_kept(c: Call) -> tuple[Shape, ...]:
+    """The shape rule of an op that works along its `axis` and changes no shape."""
+    c.check_axis(0, c["axis"])
+    return (c.x,)
 
 
 # -- counting -------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from transformer_diagrams.ops.registry import (
     Shape,
     register,
 )
+from transformer_diagrams.ops.rules import unify
 from transformer_diagrams.ops.shape import axis_attr
 
 
@@ -58,6 +59,9 @@ register(
 
 def _gather_shape(c: Call) -> tuple[Shape, ...]:
     axis, index = c.axis(0, c["axis"]), c.inputs[1]
+    if c["rowwise"]:
+        bound = unify(c, "...T n", "...T k", why="each row of x has its row of indices")
+        return (bound.shape("...T k"),)
     if index.lead is not None:
         raise OpFault(
             f"the axes of {c.name(1)} go into the result, so all must be stated ({c.shown()})"
@@ -65,20 +69,36 @@ def _gather_shape(c: Call) -> tuple[Shape, ...]:
     return (c.x.with_axis(axis, *index.dims),)
 
 
+def _gather_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
+    import numpy as np
+
+    x, index = inputs
+    if c["rowwise"]:
+        return [np.take_along_axis(x, index, axis=-1)]
+    return [x.take(index, axis=c["axis"])]
+
+
 register(
     Op(
         name="gather",
-        summary="Pick entries along an axis by index: x [s, ..], index [t, k] -> [t, k, ..].",
+        summary="Pick entries along an axis by index: x [s, ..], index [t, k] -> [t, k, ..]; or, "
+        "`rowwise`, from each row of x its own: x [t, n], index [t, k] -> [t, k].",
         family="select",
         inputs=("x", "index"),
-        attrs=(axis_attr("the axis that is picked from; the axes of index replace it", 0),),
+        attrs=(
+            axis_attr("the axis that is picked from; the axes of index replace it", 0),
+            Attr("rowwise", "bool", "each row along the last axis is picked from by its own "
+                 "indices", False),
+        ),
         shape=_gather_shape,
         text="gather",
-        value=lambda c, x, w: [x[0].take(x[1], axis=c["axis"])],
+        value=_gather_value,
         examples=(
             Example([["n_h", "d_s", "d_K"], ["d_t", "k"]], [["n_h", "d_t", "k", "d_K"]],
                     {"axis": -2}, label="gather"),
             Example([[5, 4], [3, 2]], [[3, 2, 4]]),
+            Example([["d_t", "N"], ["d_t", "K"]], [["d_t", "K"]], {"rowwise": True}),
+            Example([[3, 8], [3, 2]], [[3, 2]], {"rowwise": True}),
         ),
     )
 )

@@ -1,4 +1,4 @@
-"""Moving elements about: split, concat, reshape, transpose, slice, shift; and sums along an axis."""
+"""Moving elements about: split, concat, reshape, transpose, slice, shift; sums along an axis."""
 
 from __future__ import annotations
 
@@ -97,14 +97,15 @@ def _concat_shape(c: Call) -> tuple[Shape, ...]:
     axis = c.axis(0, c["axis"])
     back = axis - c.x.ndim
     size = c.x.dims[axis]
-    for index, other in enumerate(c.inputs[1:], start=1):
+    for index, given in enumerate(c.inputs[1:], start=1):
         first, name = c.name(0), c.name(index)
+        other = _as_wide(c, given) if c["broadcast"] else given
         if other.lead != c.x.lead:
             raise OpFault(f"{first} and {name} must have the same leading axes ({c.shown()})")
         if other.ndim != c.x.ndim:
             raise OpFault(
-                f"{first} and {name} must have equally many axes, but {first}: {c.x} has "
-                f"{axes_text(c.x.ndim)} and {name}: {other} has {other.ndim}"
+                f"{first} and {name} must have equally many axes, but {first} has "
+                f"{axes_text(c.x.ndim)} and {name} has {other.ndim} ({c.shown()})"
             )
         for place, (a, b) in enumerate(zip(c.x.dims, other.dims, strict=True)):
             if place != axis:
@@ -116,9 +117,18 @@ def _concat_shape(c: Call) -> tuple[Shape, ...]:
     return (c.x.with_axis(axis, size),)
 
 
+def _as_wide(c: Call, other: Shape) -> Shape:
+    """``other`` with the leading axes of the first input that it lacks."""
+    missing = max(c.x.ndim - other.ndim, 0) if c.x.lead is None and other.lead is None else 0
+    return Shape((*c.x.dims[:missing], *other.dims), other.lead)
+
+
 def _concat_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
     import numpy as np
 
+    if c["broadcast"]:
+        lead = inputs[0].shape
+        inputs = [np.broadcast_to(x, (*lead[: len(lead) - x.ndim], *x.shape)) for x in inputs]
     return [np.concatenate(inputs, axis=c["axis"])]
 
 
@@ -129,7 +139,11 @@ register(
         family="shape",
         inputs=("a", "b"),
         variadic=True,
-        attrs=(axis_attr("the axis that grows"),),
+        attrs=(
+            axis_attr("the axis that grows"),
+            Attr("broadcast", "bool", "an input may lack leading axes of the first, such as that "
+                 "of heads, and then serves all of them", False),
+        ),
         shape=_concat_shape,
         text="concat",
         value=_concat_value,
@@ -138,6 +152,9 @@ register(
                     label="concat"),
             Example([[3, 4], [3, 2], [3, 1]], [[3, 7]]),
             Example([[1, 4], [3, 4]], [[4, 4]], {"axis": 0}),
+            Example([["n_h", "d_s", "d_K"], ["d_s", "d_R"]], [["n_h", "d_s", "d_K + d_R"]],
+                    {"broadcast": True}),
+            Example([[2, 3, 4], [3, 1]], [[2, 3, 5]], {"broadcast": True}),
         ),
     )
 )
@@ -179,11 +196,10 @@ def _same_count(c: Call, have: Dim, want: Dim, result: Shape) -> None:
     if verdict is Verdict.NO:
         left, right = (str(c.facts.reduce(size)) for size in (have, want))
         notes = () if (left, right) == (str(have), str(want)) else (f"that is {left} into {right}",)
-        raise OpFault(f"cannot reshape {have} elements into {want}: {texts}", "", notes)
+        raise OpFault(f"cannot reshape {have} elements into {want}: {texts}", notes=notes)
     raise OpFault(
         f"cannot tell whether {have} elements fit into {want}: {texts}",
-        f"if it always holds, state it: where: [{have} == {want}]",
-        (c.facts.explain(have, want),),
+        f"if {have} = {want} always holds, state it: where: [{have} == {want}]",
     )
 
 
@@ -261,7 +277,7 @@ def _range(c: Call) -> tuple[int, Dim, Dim]:
         start = size + start
     if end is not None and end < 0:
         stop = size + stop
-    where = f"{c.axis_of(0, axis)} ({c.shown(0)})"
+    where = c.axis_of(0, axis)
     c.require_at_most(stop, size, f"the slice ends beyond {where}")
     c.require_at_most(start, stop, f"the slice of {where} starts behind its end")
     c.require_at_most(ZERO, start, f"the slice starts before {where}")

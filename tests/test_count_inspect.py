@@ -1,0 +1,220 @@
+"""Counts against closed formulas and published totals."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from graph_specs import SPECS, Texts, spec_of
+
+from transformer_diagrams.count import Inspection, inspect
+from transformer_diagrams.dims import parse
+from transformer_diagrams.errors import DiagramError
+
+
+def count(text: str, **options: object) -> Inspection:
+    return inspect(spec_of(text), Texts(), **options)  # type: ignore[arg-type]
+
+
+def test_gpt2_small_is_the_published_count() -> None:
+    """124,439,808 weights, 18,432 cached numbers a token: the released model."""
+    found = count(SPECS["gpt2"], config="small")
+    assert found.params.total.number == 124_439_808
+    assert found.kv_cache.per_token.number == 18_432
+    assert found.kv_cache.per_layer is not None
+    assert found.kv_cache.per_layer.number == 2 * 768
+    roles = {role: amount.number for role, amount in found.params.by_role.items()}
+    assert roles == {
+        "attention": 12 * (4 * 768**2 + 4 * 768),
+        "embed_position": 1024 * 768,
+        "embed_token": 50257 * 768,
+        "ffn": 12 * (8 * 768**2 + 5 * 768),
+        "norm": 25 * 2 * 768,
+    }
+
+
+def test_gpt2_xl_is_the_published_count() -> None:
+    found = count(SPECS["gpt2"], config="xl")
+    assert found.params.total.number == 1_557_611_200
+    assert found.kv_cache.per_token.number == 153_600
+
+
+def test_a_gpt2_block_has_the_textbook_formula() -> None:
+    found = count(SPECS["block"])
+    assert str(found.params.total.formula) == "12 d_m^2 + 13 d_m"
+    assert str(found.kv_cache.per_token.formula) == "2 d_m"
+    assert found.params.total.number is None
+    assert found.missing == ("d_m", "n_h")
+
+
+def test_sizes_may_be_set_by_hand() -> None:
+    found = count(SPECS["block"], overrides={"d_m": 512, "n_h": "8"})
+    assert found.params.total.number == 12 * 512**2 + 13 * 512
+
+
+def test_a_defined_size_may_only_be_set_to_an_equal_number() -> None:
+    given = {"d_m": 512, "n_h": 8, "n_g": 8}
+    assert count(SPECS["attention"], overrides={**given, "d_K": 64}).params.total.number
+    with pytest.raises(DiagramError) as caught:
+        count(SPECS["attention"], overrides={**given, "d_K": 32})
+    fault = caught.value.faults[0]
+    assert "32 != 64" in fault.message
+    with pytest.raises(DiagramError) as caught:
+        count(SPECS["attention"], overrides={"d_K": 64})
+    assert "d_m" in caught.value.faults[0].hint
+
+
+def test_an_unknown_name_is_told_with_the_nearest() -> None:
+    with pytest.raises(DiagramError) as caught:
+        count(SPECS["gpt2"], overrides={"d_M": 3})
+    assert "d_m" in caught.value.faults[0].hint
+    with pytest.raises(DiagramError) as caught:
+        count(SPECS["gpt2"], config="smal")
+    assert "small" in caught.value.faults[0].hint
+
+
+def test_more_heads_do_not_add_weights() -> None:
+    one = count(SPECS["block"], overrides={"d_m": 512, "n_h": 1}).params.total.number
+    eight = count(SPECS["block"], overrides={"d_m": 512, "n_h": 8}).params.total.number
+    assert one == eight
+
+
+def test_work_of_self_attention_equals_a_measured_count() -> None:
+    """d = 512, 8 heads, 1,024 positions: 4,294,967,296 operations of matrix products.
+
+    The published counter leaves out scaling and softmax, so ours is a little above.
+    """
+    sizes = {"d_m": 512, "n_h": 8, "n_g": 8}
+    products = {1024: 4_294_967_296, 2048: 12_884_901_888}
+    for length, wanted in products.items():
+        forward = count(SPECS["attention"], overrides=sizes, length=length).flops.number
+        assert forward is not None
+        others = forward - wanted
+        assert others == 8 * length * length * (1 + 5)  # scale, softmax: 1 and 5 an element
+
+
+def test_a_tied_head_is_free_in_weights_but_not_in_work() -> None:
+    text = """
+title: Tied
+dims: {d_t: positions, d_m: width, V: vocabulary}
+inputs: {tokens: {shape: [d_t], dtype: int}}
+blocks:
+  - {op: embedding, id: embed, vocab: V, width: d_m}
+  - {op: tied_linear, table: embed, out: V}
+"""
+    found = count(text, overrides={"V": 50257, "d_m": 768}, length=1)
+    assert found.params.total.number == 38_597_376
+    assert found.flops.number == 2 * 38_597_376
+
+
+BANK = """
+title: Stack
+role: ffn
+dims: {d_t: positions, d_m: width}
+inputs: {x: [d_t, d_m]}
+blocks:
+  - repeat: 48
+    id: stack
+    blocks:
+      - {op: box, id: blk, label: Block, params: 7087872}
+"""
+
+
+def test_a_repeated_block_counts_each_turn() -> None:
+    assert count(BANK).params.total.number == 340_217_856
+
+
+def test_weights_shared_by_all_turns_count_once() -> None:
+    once = BANK.replace("params: 7087872", "params: 7087872, once: true")
+    assert count(once).params.total.number == 7_087_872
+
+
+def test_a_shared_block_adds_no_weights_but_works_again() -> None:
+    text = """
+title: Shared
+dims: {d_t: positions, d_m: width}
+inputs: {x: [d_t, d_m]}
+blocks:
+  - {op: linear, id: one, out: d_m, bias: false}
+  - {op: linear, id: two, out: d_m, bias: false, share: one}
+"""
+    found = count(text, length=2)
+    assert str(found.params.total.formula) == "d_m^2"
+    assert found.flops.formula == parse("4 d_m^2 d_t")
+    wrong = text.replace("two, out: d_m", "two, out: 2 d_m")
+    with pytest.raises(DiagramError) as caught:
+        count(wrong)
+    assert caught.value.faults[0].code == "share-mismatch"
+
+
+def test_frozen_weights_count_but_are_not_trained() -> None:
+    text = """
+title: Adapter
+dims: {d_m: width, r: rank}
+inputs: {x: [..., d_m]}
+blocks:
+  - parallel:
+      - [{op: linear, id: W, out: d_m, bias: false, mark: frozen}]
+      - [{op: linear, id: A, out: r, bias: false}, {op: linear, id: B, out: d_m, bias: false}]
+  - add
+"""
+    found = count(text, overrides={"d_m": 100, "r": 4})
+    assert found.params.total.number == 10_000 + 800
+    assert found.params.frozen.number == 10_000
+    assert found.params.trainable.number == 800
+
+
+def test_copies_count_each() -> None:
+    text = """
+title: Heads
+dims: {d_m: width, n: how many}
+inputs: {x: [..., d_m]}
+blocks:
+  - {op: linear, id: W, out: d_m, bias: false, copies: n}
+"""
+    assert count(text).params.total.formula == parse("n d_m^2")
+
+
+def test_nothing_cached_is_zero() -> None:
+    found = count(SPECS["ffn"])
+    assert found.kv_cache.per_token.number == 0
+    assert found.as_json()["kv_cache"]["formula"] == "0"
+
+
+def test_the_weight_role_is_the_nearest_that_is_stated() -> None:
+    text = """
+title: Roles
+counts_as: whole
+dims: {d_m: width}
+inputs: {x: [..., d_m]}
+blocks:
+  - {op: linear, id: own, out: d_m, counts_as: mine, bias: false}
+  - {op: linear, id: left, out: d_m, bias: false}
+  - {id: g, title: G, counts_as: group, group: [layernorm, {op: linear, out: d_m, bias: false}]}
+"""
+    by_role = {role: str(a.formula) for role, a in count(text).params.by_role.items()}
+    assert by_role == {"mine": "d_m^2", "whole": "d_m^2", "group": "d_m^2", "norm": "2 d_m"}
+
+
+def test_the_role_of_a_used_spec_is_that_of_its_weights() -> None:
+    text = """
+title: Uses
+dims: {d_t: positions, d_m: width}
+inputs: {x: [d_t, d_m]}
+blocks:
+  - {use: ffn, id: a}
+  - {use: ffn, id: b, counts_as: shared_experts}
+"""
+    roles = sorted(count(text).params.by_role)
+    assert roles == ["ffn", "shared_experts"]
+
+
+def test_every_number_comes_with_its_definition() -> None:
+    plain = json.loads(json.dumps(count(SPECS["gpt2"], config="small").as_json()))
+    for group, key in (("params", "total"), ("kv_cache", "per_token"), ("flops", "forward")):
+        assert isinstance(plain[group][key], int)
+        assert plain[group]["definition"]
+        assert plain[group]["formula"]
+    assert "multiply-add is 2" in plain["flops"]["unit"]
+    assert plain["params"]["active"] == plain["params"]["total"]
+    assert sum(plain["params"]["by_role"].values()) == plain["params"]["total"]

@@ -1,0 +1,146 @@
+"""The layers of the package, read from its imports, against the one table of what may use what."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "transformer_diagrams"
+
+# An arrow means "may import"; what a layer may import, its user may import too. A unit is a
+# package or module of the top level; `graph.ir` (the types that layout reads) counts by itself.
+ARROWS: dict[str, set[str]] = {
+    "__init__": {"api", "errors", "options"},
+    "__main__": {"cli"},
+    "cli": {"figures", "api"},
+    "figures": {"api", "faults_text"},
+    "api": {"render", "lint", "count", "emit", "store", "options", "bundled"},
+    "emit": {"graph"},
+    "faults_text": {"errors"},
+    "bundled": set(),
+    "lint": {"layout"},
+    "render": {"layout"},
+    "layout": {"text", "theme", "graph.ir"},
+    "text": {"cachedir", "errors"},
+    "theme": {"errors"},
+    "count": {"graph"},
+    "graph": {"spec", "graph.ir"},
+    "graph.ir": {"ops"},
+    "options": {"spec"},
+    "spec": {"ops"},
+    "ops": {"dims"},
+    "dims": {"errors"},
+    "store": {"cachedir", "errors"},
+    "cachedir": set(),
+    "errors": set(),
+    "live": {"api"},
+    "gallery": {"api"},
+}
+
+HEAVY = ("jsonschema", "uharfbuzz", "ziamath", "ziafont", "cairosvg", "graphviz", "numpy", "PIL")
+
+
+def unit_of(module: str) -> str:
+    """``transformer_diagrams.layout.scene`` -> ``layout``."""
+    parts = module.split(".")[1:]
+    if parts[:2] == ["graph", "ir"]:
+        return "graph.ir"
+    return parts[0] if parts else "__init__"
+
+
+def reach(unit: str) -> set[str]:
+    """Everything below a unit, and the unit itself."""
+    seen: set[str] = set()
+    todo = [unit]
+    while todo:
+        name = todo.pop()
+        if name not in seen:
+            seen.add(name)
+            todo += ARROWS.get(name, ())
+    return seen
+
+
+def imports_of(path: Path) -> list[tuple[int, str]]:
+    """(line, module) of every import of this package in a file, wherever it stands."""
+    package = ["transformer_diagrams", *path.relative_to(PACKAGE).parts[:-1]]
+    found: list[tuple[int, str]] = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found += [(node.lineno, alias.name) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            module = ".".join([*base, *([node.module] if node.module else [])])
+            for alias in node.names:
+                inner = f"{module}.{alias.name}"
+                target = PACKAGE.joinpath(*inner.split(".")[1:])
+                is_module = target.is_dir() or target.with_suffix(".py").is_file()
+                found.append((node.lineno, inner if is_module else module))
+    return [(line, name) for line, name in found if name.split(".")[0] == "transformer_diagrams"]
+
+
+def modules() -> list[Path]:
+    return sorted(p for p in PACKAGE.rglob("*.py") if "_specs" not in p.parts)
+
+
+def test_every_unit_has_a_place_in_the_table() -> None:
+    units = {
+        unit_of(
+            ".".join(["transformer_diagrams", *path.relative_to(PACKAGE).with_suffix("").parts])
+        )
+        for path in modules()
+    }
+    assert units <= set(ARROWS), f"say in the table what these may import: {units - set(ARROWS)}"
+
+
+def test_the_table_has_no_cycle() -> None:
+    for unit, below in ARROWS.items():
+        assert not [name for name in below if unit in reach(name)], f"{unit} lies below itself"
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_imports_follow_the_arrows(path: Path) -> None:
+    own = unit_of(
+        ".".join(["transformer_diagrams", *path.relative_to(PACKAGE).with_suffix("").parts])
+    )
+    # An `__init__` of a sub-package belongs to its package.
+    allowed = reach(own) | {own}
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line}: {own} must not import {name}"
+        for line, name in imports_of(path)
+        if unit_of(name) not in allowed and name != "transformer_diagrams"
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def loaded_after(code: str) -> set[str]:
+    """The modules in a fresh interpreter after ``code``, which may end by SystemExit."""
+    script = (
+        f"import sys\ntry:\n    {code}\nexcept SystemExit:\n    pass\n"
+        "print(*sys.modules, file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, check=True
+    )
+    return set(done.stderr.split())
+
+
+def test_importing_the_package_imports_nothing_else() -> None:
+    bare = loaded_after("pass")
+    new = loaded_after("import transformer_diagrams") - bare
+    assert new <= {"transformer_diagrams", "typing", "__future__"} | {
+        name for name in new if name.split(".")[0] in sys.stdlib_module_names
+    }
+    assert not [name for name in new if name.startswith("transformer_diagrams.")]
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["render", "--help"], ["--version"]])
+def test_help_imports_no_heavy_library(arguments: list[str]) -> None:
+    loaded = loaded_after(
+        f"from transformer_diagrams.cli.app import run; sys.exit(run({arguments!r}))"
+    )
+    assert not loaded & {*HEAVY, "yaml"}

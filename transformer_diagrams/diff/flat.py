@@ -1,0 +1,163 @@
+"""A graph without its borders: every node, and the very node that each of its inputs comes from.
+
+The tree of groups is kept as what stands around a node, so that a question such as "what does
+this attention read?" is a walk along wires, and "is it inside a residual?" a look around.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from transformer_diagrams.graph.ir import BORDER, Edge, Graph, Group, Node
+from transformer_diagrams.ops.registry import Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """One input of a part: output ``port`` of ``part``, known to the reader as ``name``."""
+
+    part: int
+    port: int
+    name: str
+    mark: str = ""
+
+
+@dataclass(slots=True)
+class Part:
+    """A node, with the groups around it from the outermost in (without the root)."""
+
+    index: int
+    node: Node
+    around: tuple[Group, ...]
+    wires: tuple[Wire, ...] = ()
+    readers: list[int] = field(default_factory=list)
+
+    @property
+    def op(self) -> str:
+        return self.node.op
+
+    @property
+    def path(self) -> str:
+        return self.node.path
+
+    def inside(self, group: Group | None) -> bool:
+        """Whether ``group`` (None: the whole graph) stands around this part."""
+        return group is None or any(each is group for each in self.around)
+
+    def innermost(self, kind: str) -> Group | None:
+        """The nearest group of a kind around it."""
+        return next((g for g in reversed(self.around) if g.kind == kind), None)
+
+
+@dataclass(slots=True)
+class _Place:
+    group: Group
+    up: _Place | None
+    number: int  # as a child of the group above
+    children: list[int | _Place] = field(default_factory=list)
+    heads: dict[tuple[int, int], Edge] = field(default_factory=dict)
+
+
+class Flat:
+    """The parts of ``graph`` in drawing order."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.parts: list[Part] = []
+        root = self._enter(graph.root, None, 0, ())
+        self._join(root)
+        for part in self.parts:
+            for wire in part.wires:
+                if part.index not in self.parts[wire.part].readers:
+                    self.parts[wire.part].readers.append(part.index)
+
+    def _enter(
+        self, group: Group, up: _Place | None, number: int, around: tuple[Group, ...]
+    ) -> _Place:
+        place = _Place(group, up, number)
+        place.heads = {(e.head.child, e.head.port): e for e in group.edges}
+        for index, child in enumerate(group.children):
+            if isinstance(child, Node):
+                place.children.append(len(self.parts))
+                self.parts.append(Part(len(self.parts), child, around))
+            else:
+                place.children.append(self._enter(child, place, index, (*around, child)))
+        return place
+
+    def _join(self, place: _Place) -> None:
+        for number, child in enumerate(place.children):
+            if isinstance(child, _Place):
+                self._join(child)
+                continue
+            part = self.parts[child]
+            wires = []
+            for port, given in enumerate(part.node.inputs):
+                edge = place.heads.get((number, port))
+                found = self._tail(place, edge)
+                if edge is not None and found is not None:
+                    wires.append(Wire(*found, given.name, edge.mark))
+            part.wires = tuple(wires)
+
+    def _tail(self, place: _Place, edge: Edge | None) -> tuple[int, int] | None:
+        """The part and port behind an edge of ``place``, through any number of borders."""
+        at: _Place | None = place
+        while edge is not None and at is not None:
+            tail = edge.tail
+            if tail.child == BORDER:
+                outer = at.up
+                edge = outer.heads.get((at.number, tail.port)) if outer is not None else None
+                at = outer
+                continue
+            child = at.children[tail.child]
+            if isinstance(child, int):
+                return child, tail.port
+            edge, at = child.heads.get((BORDER, tail.port)), child
+        return None
+
+    # -- questions --------------------------------------------------------------------------
+
+    def shape(self, wire: Wire) -> Shape | None:
+        """The shape of what a wire carries."""
+        outputs = self.parts[wire.part].node.outputs
+        return outputs[wire.port].shape if wire.port < len(outputs) else None
+
+    def output(self, part: Part, port: int = 0) -> Shape | None:
+        """The shape of an output of ``part``."""
+        return part.node.outputs[port].shape if port < len(part.node.outputs) else None
+
+    def before(
+        self,
+        starts: Iterable[int],
+        within: Callable[[Part], bool] = lambda part: True,
+    ) -> list[int]:
+        """The starts and everything they depend on, as far as ``within`` holds; sorted."""
+        seen: set[int] = set()
+        todo = [n for n in starts if within(self.parts[n])]
+        while todo:
+            at = todo.pop()
+            if at in seen:
+                continue
+            seen.add(at)
+            todo += [w.part for w in self.parts[at].wires if within(self.parts[w.part])]
+        return sorted(seen)
+
+    def after(
+        self,
+        starts: Iterable[int],
+        within: Callable[[Part], bool] = lambda part: True,
+    ) -> list[int]:
+        """The starts and everything that depends on them, as far as ``within`` holds; sorted."""
+        seen: set[int] = set()
+        todo = [n for n in starts if within(self.parts[n])]
+        while todo:
+            at = todo.pop()
+            if at in seen:
+                continue
+            seen.add(at)
+            todo += [r for r in self.parts[at].readers if within(self.parts[r])]
+        return sorted(seen)
+
+    def inside(self, group: Group | None) -> list[Part]:
+        """The parts of a group (None: all)."""
+        return [part for part in self.parts if part.inside(group)]
