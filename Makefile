@@ -21,7 +21,7 @@ ARGS    ?=
 .PHONY: diagrams setup test lint types bench accept clean help
 
 ## diagrams: draw specs/ into diagrams/, only what changed (FORMATS=svg,pdf,png for more)
-diagrams: $(STAMPS)/run
+diagrams: $(STAMPS)/run $(STAMPS)/cairo
 	@$(PY) -m transformer_diagrams.figures specs diagrams --formats "$(FORMATS)" --prune
 
 ## setup: the virtual environment, the locked libraries, the test tools
@@ -88,8 +88,14 @@ $(STAMPS)/dev: $(STAMPS)/run requirements-dev.lock
 	@$(PIP) -r requirements-dev.lock
 	@touch $@
 
-# Drawing needs no system package at all. The tests look at figures with other programs' eyes: a
-# browser, poppler's PDF reader, CairoSVG. Where those cannot be had, their tests are skipped.
+# EPS and PS are written with the Cairo library of the system: installed where that is possible
+# without a question, else told once; everything else is drawn without it.
+$(STAMPS)/cairo: | $(STAMPS)/run
+	@.ci/need cairo || echo "SVG, PNG and PDF are made all the same; only EPS and PS need Cairo" >&2
+	@touch $@
+
+# The tests look at figures with other programs' eyes: a browser, poppler's PDF reader, CairoSVG.
+# Where poppler or Cairo cannot be had, their tests are skipped.
 $(STAMPS)/tools: $(STAMPS)/run $(STAMPS)/dev
 	@if .ci/need cairo chromium poppler; then touch $@; else \
 	  echo "without them the tests that need them are skipped" >&2; fi

@@ -8,7 +8,16 @@ from transformer_diagrams.graph.ir import BORDER, Edge, End, Graph, Group, Node,
 from transformer_diagrams.ops.registry import Shape
 
 ROLES = ("norm", "attention", "ffn", "projection", "plain", "activation", "position")
-WORDS = ("Linear $W_Q$", "RMSNorm", "softmax", "concat", "matmul $QK^\\top$", "RoPE", "GELU", "Pool")
+WORDS = (
+    "Linear $W_Q$",
+    "RMSNorm",
+    "softmax",
+    "concat",
+    "matmul $QK^\\top$",
+    "RoPE",
+    "GELU",
+    "Pool",
+)
 SHAPE = Shape.parse(["d_t", "d_m"])
 
 
@@ -36,7 +45,13 @@ def chain(path: str, kind: str, children: list[Node | Group], **more: object) ->
     edges += [Edge(End(i, 0), End(i + 1, 0)) for i in range(len(children) - 1)]
     edges.append(Edge(End(len(children) - 1, 0), End(BORDER, 0)))
     return Group(
-        path, kind, tuple(children), tuple(edges), (Port("x"),), (Port("y"),), **more  # type: ignore[arg-type]
+        path,
+        kind,
+        tuple(children),
+        tuple(edges),
+        (Port("x"),),
+        (Port("y"),),
+        **more,  # type: ignore[arg-type]
     )
 
 
@@ -82,9 +97,7 @@ def stack(count: int) -> Graph:
 def random_graph(seed: int, size: int = 12) -> Graph:
     """A connected acyclic figure of boxes, junctions, piles, caches and frames, by chance."""
     rng = random.Random(seed)
-    children: list[Node | Group] = [
-        node("in", "$X$", 0, 1, op="input", form="text", shape=SHAPE)
-    ]
+    children: list[Node | Group] = [node("in", "$X$", 0, 1, op="input", form="text", shape=SHAPE)]
     edges: list[Edge] = []
     free = [End(0, 0)]  # outputs that nothing reads yet
 

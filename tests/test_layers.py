@@ -32,7 +32,7 @@ ARROWS: dict[str, set[str]] = {
     "graph": {"spec", "graph.ir"},
     "graph.ir": {"ops"},
     "options": {"spec"},
-    "spec": {"ops"},
+    "spec": {"ops", "bundled"},
     "ops": {"dims"},
     "dims": {"errors"},
     "store": {"cachedir", "errors"},

@@ -153,6 +153,12 @@ def test_no_attribute_hides_a_key_that_every_block_takes() -> None:
     assert not hidden
 
 
+def test_roles_are_those_of_the_language() -> None:
+    from transformer_diagrams.spec.grammar import ROLES as LANGUAGE
+
+    assert set(ROLES) == set(LANGUAGE)
+
+
 def test_every_module_with_a_record_is_a_family() -> None:
     folder = Path(str(registry.__file__)).parent
     with_records = {

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from spec_tools import OPS
 
+from transformer_diagrams.bundled import bundled_dir
 from transformer_diagrams.errors import DiagramError, Fault
-from transformer_diagrams.spec.library import SpecLibrary, bundled_dir
+from transformer_diagrams.spec.library import SpecLibrary
 
 
 def write(folder: Path, **texts: str) -> Path:

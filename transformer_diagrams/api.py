@@ -32,6 +32,7 @@ from transformer_diagrams.options import AskError, Options, ask_error, settle
 
 if TYPE_CHECKING:
     from transformer_diagrams.count import Inspection
+    from transformer_diagrams.diff import Comparison
     from transformer_diagrams.graph.check import Checked
     from transformer_diagrams.graph.ir import Graph
     from transformer_diagrams.layout.scene import Scene
@@ -175,6 +176,15 @@ class Model:
         self._know(config, ())
         return _joined(report.faults, self._numbers(config, {}).faults)
 
+    def validate(self) -> Report:
+        """What the JSON Schema alone finds, as an editor would mark it; see :meth:`check` for all.
+
+        Nothing is raised for what the text says; ``report.ok`` tells whether it fits.
+        """
+        from transformer_diagrams.spec.validate import validate
+
+        return validate(self.data, self.label)
+
     def inspection(
         self, config: str | None = None, *, set: Settable = (), length: int | None = None
     ) -> Inspection:
@@ -204,7 +214,7 @@ class Model:
         return self.inspection(config, set=set, length=length).as_json()
 
     def render(self, format: str = "svg", **asked: Any) -> Rendering:
-        """The figure in a format: svg, png, pdf or dot.
+        """The figure in a format: svg, png, pdf, eps, ps or dot.
 
         ``asked`` are the fields of :class:`transformer_diagrams.options.Options`, for example
         ``theme="dark", open=["attention"], width="3.25in", config="8B", set={"L": 12}``.
@@ -483,9 +493,101 @@ def _joined(*lists: Iterable[Fault]) -> Report:
     return Report(list(dict.fromkeys(fault for faults in lists for fault in faults)))
 
 
+def compare(
+    a: Model,
+    b: Model,
+    *,
+    config_a: str | None = None,
+    config_b: str | None = None,
+    length: int | None = None,
+) -> Comparison:
+    """How ``b`` differs from ``a``: blocks, sizes, options and counts.
+
+    >>> compare(load("gqa"), load("gqa")).equal
+    True
+
+    :raises DiagramError: faults of one of the specs, or of what was asked.
+    """
+    from transformer_diagrams.diff.compare import compare as compare_graphs
+    from transformer_diagrams.graph.build import build
+
+    graphs, counts = [], []
+    for model, config in ((a, config_a), (b, config_b)):
+        model._know(config, ())
+        model._checked.report.raise_if_errors()
+        # Symbols, whatever the config: a size that has another number is no other structure.
+        graphs.append(build(model.spec, model.library, config=config, open=["*"]))
+        counts.append(model.inspection(config, length=length))
+    return compare_graphs(a.spec, b.spec, (graphs[0], graphs[1]), (counts[0], counts[1]))
+
+
+def compare_figure(
+    a: Model,
+    b: Model,
+    format: str = "svg",
+    *,
+    config_a: str | None = None,
+    config_b: str | None = None,
+    **asked: Any,
+) -> Rendering:
+    """Both architectures side by side, what differs marked; ``asked`` as for a single figure.
+
+    :raises DiagramError: faults of one of the specs, or of what was asked.
+    """
+    from transformer_diagrams.diff.figure import side_by_side
+    from transformer_diagrams.layout.engine import Options as LayoutOptions
+    from transformer_diagrams.layout.engine import layout
+    from transformer_diagrams.render.formats import Drawing, get
+
+    Model._formats(format)
+    found = compare(a, b, config_a=config_a, config_b=config_b)
+    options = settle(asked)
+    wanted = [name for name in options.open if not (name == "*" or name.isdecimal())]
+    for name in wanted:
+        if not any(_opens(model, name) for model in (a, b)):
+            a.graph(open=[name])  # raises, with the nearest name
+    graphs = [
+        model.graph(
+            config=config,
+            open=[name for name in options.open if name not in wanted or _opens(model, name)],
+        )
+        for model, config in ((a, config_a), (b, config_b))
+    ]
+    wish = LayoutOptions(
+        direction=options.direction, shapes=options.shapes, legend=options.legend
+    )
+    scene = layout(side_by_side(graphs[0], graphs[1], found), _theme(options), wish)
+    drawing = Drawing(
+        scene,
+        _theme(options),
+        width=options.width,
+        background=options.background,
+        graphviz=options.graphviz,
+        words=not options.outline_text,
+        scale=options.scale,
+        dpi=options.dpi,
+    )
+    chosen = get(format)
+    data = chosen.write(drawing)
+    return Rendering(data, chosen.media_type, tuple(drawing.warnings))
+
+
+def _opens(model: Model, name: str) -> bool:
+    """Whether a name opens something in a model: two compared ones need not have the same parts."""
+    try:
+        model.graph(open=[name])
+    except DiagramError as fault:
+        if all(each.code == "unknown-part" for each in fault.faults):
+            return False
+        raise
+    return True
+
+
 def format_names() -> tuple[str, ...]:
     """The output formats."""
-    return ("svg", "png", "pdf", "dot")
+    from transformer_diagrams.render.formats import FORMATS
+
+    return tuple(FORMATS)
 
 
 def theme_names() -> tuple[str, ...]:

@@ -30,9 +30,11 @@ PER_FOLDER = 48  # entries kept in each of the 256 folders
 
 # Distributions whose version changes what is drawn.
 LIBRARIES = (
+    "cairosvg",
     "fontpkg",
     "fontpkg-fira-sans",
     "fontpkg-noto-sans-arabic",
+    "graphviz",
     "graphviz-pure",
     "latex2mathml",
     "pyyaml",

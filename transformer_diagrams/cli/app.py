@@ -23,6 +23,7 @@ COMMANDS = {
     "check": ("check", "check"),
     "lint": ("check", "lint"),
     "inspect": ("inspect", "inspect"),
+    "diff": ("diff", "diff"),
     "list": ("catalog", "list_specs"),
     "schema": ("catalog", "schema"),
     "new": ("catalog", "new"),
@@ -64,6 +65,7 @@ Examples:
   transformer-diagrams render llama3 -f svg,pdf    llama3.svg and llama3.pdf, here
   transformer-diagrams render my.yaml -o figures --open attention --width 3.25in
   transformer-diagrams inspect llama3 --config 8B  parameters, KV cache, FLOPs
+  transformer-diagrams diff gpt2 llama3            how two architectures differ
   transformer-diagrams new my-model                a commented spec to start from
 
 \b

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from transformer_diagrams.cli.report import Codes, dump
-from transformer_diagrams.cli.values import json_option, specs_argument
+from transformer_diagrams.cli.report import Codes, dump, summary
+from transformer_diagrams.cli.values import SpecName, json_option, specs_argument
 
 if TYPE_CHECKING:
     from transformer_diagrams.api import Model
@@ -90,13 +90,36 @@ Example, for completion in an editor with a YAML language server:
   transformer-diagrams schema > spec.schema.json
 and as the first line of a spec:
   # yaml-language-server: $schema=spec.schema.json
+
+\b
+What the editor would mark in a file (check says more, and in better words):
+  transformer-diagrams schema --validate my.yaml
 """
 )
-def schema() -> None:
-    """Print the JSON Schema of a spec (draft 2020-12)."""
+@click.option("--validate", is_flag=True, help="Hold files against the schema, as an editor does.")
+@click.argument("specs", metavar="[FILE...]", nargs=-1, type=SpecName())
+def schema(validate: bool, specs: tuple[str, ...]) -> int:
+    """Print the JSON Schema of a spec (draft 2020-12), or hold files against it."""
     from transformer_diagrams.api import spec_schema
+    from transformer_diagrams.cli.targets import models
 
-    click.echo(dump(spec_schema()))
+    if validate != bool(specs):
+        raise click.UsageError(
+            "--validate needs the files to look at"
+            if validate
+            else "to hold files against the schema, say --validate"
+        )
+    if not validate:
+        click.echo(dump(spec_schema()))
+        return 0
+    codes = Codes()
+    for model in models(specs, codes):
+        report = model.validate()
+        if not report.ok:
+            codes.worst(1)
+        codes.show(report.faults)
+        click.echo(f"{model.label}: {summary(report.faults)}")
+    return codes.code
 
 
 @click.command(

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from transformer_diagrams.api import Model
 
 STDIN = "-"
+SUFFIXES = (".yaml", ".yml")
 
 
 def models(words: Iterable[str], codes: Codes) -> list[Model]:
@@ -43,7 +44,10 @@ def models(words: Iterable[str], codes: Codes) -> list[Model]:
 
 
 def expand(word: str) -> list[str]:
-    """A glob as the files or bundled ids that it matches, a folder as its specs, else the word.
+    """A glob as the specs that it matches, a folder as its specs, else the word.
+
+    A glob matches specs only: files that end in .yaml or .yml, with or without their suffix
+    typed, and where it names no folder, the ids of bundled specs that no such file stands for.
 
     :raises AskError: when a glob or folder holds no spec.
     """
@@ -62,8 +66,11 @@ def expand(word: str) -> list[str]:
         return inside
     if word == STDIN or path.is_file() or not any(sign in word for sign in "*?["):
         return [word]
-    files = sorted(name for name in glob.glob(word, recursive=True) if Path(name).is_file())
-    matches = files or [name for name in bundled_ids() if fnmatchcase(name, word)]
+    found = {name for end in ("", *SUFFIXES) for name in glob.glob(word + end, recursive=True)}
+    files = sorted(name for name in found if name.endswith(SUFFIXES) and Path(name).is_file())
+    here = {Path(name).stem for name in files if Path(name).parent == Path()}
+    ids = [name for name in bundled_ids() if fnmatchcase(name, word) and name not in here]
+    matches = [*files, *ids]
     if not matches:
         raise ask_error(f"no file and no bundled spec matches '{word}'", code="no-such-spec")
     return matches

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from transformer_diagrams.graph.ir import BORDER, Edge, Graph, Group, Node
 from transformer_diagrams.layout.measure import SHEETS, Context, size_node, stack_words
@@ -337,9 +338,10 @@ class _Builder:
             if edge.kind == "residual":
                 self._line(scope, number, edge, scope.points(number), residual=True)
                 continue
-            if edge.head.child != BORDER and number in scope.wires:
-                if isinstance(scope.group.children[edge.head.child], Node):
-                    self._line(scope, number, edge, None)
+            if edge.head.child != BORDER and isinstance(
+                scope.group.children[edge.head.child], Node
+            ):
+                self._line(scope, number, edge, None)
 
     def _line(
         self,
@@ -425,21 +427,31 @@ class _Builder:
         return self.titles.get(box_id, box_id)
 
     def _leader(self, part: Part) -> None:
+        """A thin line from a box to its call-out, on the first level that is free of boxes."""
         if part.anchor not in self.rects:
             return
         u, v, du, dv = self.rects[part.anchor]
-        middle = v + dv / 2
         side, low, length = part.frame
+        middle, bend = v + dv / 2, side - 14.0
         target = min(max(middle, low + 8.0), low + length - 8.0)
-        bend = side - 14.0
-        points = [(u + du, middle), (side, middle)]
-        if abs(target - middle) > 0.01:
-            points = [(u + du, middle), (bend, middle), (bend, target), (side, target)]
-        path = tuple((_round(x), _round(y)) for x, y in (self.paper.point(*p) for p in points))
+        path: list[Point] = []
+        for shift in (0.0, *(sign * k for k in range(4, 160, 2) for sign in (1, -1))):
+            level = middle + shift
+            start: list[Point] = [(u + du, middle)]
+            if abs(shift) > dv / 2 - 2.0:
+                start += [(u + du + 5.0, middle), (u + du + 5.0, level)]
+            elif shift:
+                start = [(u + du, level)]
+            end: list[Point] = [(bend, level), (bend, target), (side, target)]
+            if low + 8.0 <= level <= low + length - 8.0:
+                end = [(side, level)]
+            path = [self.paper.point(*p) for p in _join([*start, *end])]
+            if self._is_free(path, part.anchor):
+                break
         self.lines.append(
             Line(
                 id=f"{part.anchor}=>{part.framed}",
-                points=path,
+                points=tuple((_round(x), _round(y)) for x, y in path),
                 kind="leader",
                 arrow=False,
                 corner=self.ctx.sizes.line_corner,
@@ -449,6 +461,15 @@ class _Builder:
                 title=f"{self._name(part.anchor)} in detail",
             )
         )
+
+    def _is_free(self, path: list[Point], anchor: str) -> bool:
+        """True when a path touches no box but its own, and no text."""
+        runs = [
+            Rect(min(a, c), min(b, d), abs(a - c), abs(b - d)) for (a, b), (c, d) in pairwise(path)
+        ]
+        solid = [b.rect for b in self.boxes if b.form != "frame" and b.id != anchor]
+        solid += [label.rect for label in self.labels if label.owner != anchor]
+        return not any(run.overlaps(rect, 2.0) for run in runs for rect in solid)
 
     # -- texts ------------------------------------------------------------------------------
 
@@ -560,7 +581,7 @@ def _own_part(line: Line, trunk: list[Line]) -> list[Point]:
         if same >= len(line.points) or same >= len(other.points):
             continue
         (x0, y0), (x1, y1), (x2, y2) = line.points[same - 1], line.points[same], other.points[same]
-        if not ((abs(x1 - x0) < 0.01) == (abs(x2 - x0) < 0.01)):
+        if (abs(x1 - x0) < 0.01) != (abs(x2 - x0) < 0.01):
             continue
         ahead, theirs = (x1 - x0) + (y1 - y0), (x2 - x0) + (y2 - y0)
         if ahead * theirs <= 0:

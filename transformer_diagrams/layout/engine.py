@@ -19,7 +19,11 @@ MOST_FAN = 400
 
 
 def layout(graph: Graph, theme: Theme, options: Options | None = None) -> Scene:
-    """Place every box, line and text of ``graph``. Raises DiagramError when it is too large to draw."""
+    """Place every box, line and text of ``graph``.
+
+    Raises:
+        DiagramError: the figure is too large to draw.
+    """
     options = options or Options()
     direction = options.direction or graph.direction or "up"
     ctx = Context(theme.sizes, direction, options.shapes or graph.show_shapes, graph.tex)

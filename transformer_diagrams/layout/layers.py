@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from transformer_diagrams.graph.ir import BORDER, Edge, Group, Node
 
@@ -238,7 +239,7 @@ def build_layers(group: Group, sides: Mapping[tuple[str, int], str], nested: boo
         if not side_entry:
             path.append(head)
         on_spine = index in spine
-        for a, b in zip(path, path[1:], strict=False):
+        for a, b in pairwise(path):
             in_port = edge.head.port if b == head else 0
             known = seen_segments.get((a, b, in_port))
             if known is None:

@@ -117,11 +117,11 @@ def settle_widths(graph: Graph, ctx: Context) -> None:
                 boxes.append((child, index in alone))
     limit = TOWER_MAX * ctx.sizes.font_block
     if not ctx.across:
-        widths = [size_node(node, ctx).width for node, alone in boxes if alone]
+        widths = [size_node(node, ctx).width for node, stands_alone in boxes if stands_alone]
         ctx.tower = max((w for w in widths if w <= limit), default=0.0)
     equal: dict[tuple[str, str, str], tuple[float, float]] = {}
-    for node, alone in boxes:
-        size, key = size_node(node, ctx, tower=alone), same_thing(node)
+    for node, stands_alone in boxes:
+        size, key = size_node(node, ctx, tower=stands_alone), same_thing(node)
         least = equal.get(key, (0.0, 0.0))
         equal[key] = (max(least[0], size.width), max(least[1], size.height))
     ctx.equal = equal

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 from transformer_diagrams.layout.layers import Layers, Segment
 
@@ -52,7 +53,7 @@ def place_cells(
             apart[pair] = max(apart.get(pair, -1e18), need)
 
     for rank in layers.ranks:
-        for a, b in zip(rank, rank[1:], strict=False):
+        for a, b in pairwise(rank):
             keep(a, b, cells[a].right + cells[b].left + gap(a, b))
     for a, b, distance in spans:
         keep(a, b, distance)
@@ -101,9 +102,8 @@ def _blocks(
         score = 20.0
         if "slice" in (tail.kind, head.kind):
             score = 30.0
-        if len(fan_out) > 1:
-            if len(fan_out) % 2 == 0 or middle_out[len(fan_out) // 2] is not seg:
-                score -= 11.0 if head.kind == "dummy" else 14.0
+        if len(fan_out) > 1 and (len(fan_out) % 2 == 0 or middle_out[len(fan_out) // 2] is not seg):
+            score -= 11.0 if head.kind == "dummy" else 14.0
         if len(fan_in) > 1:
             if any(s.spine for s in fan_in):
                 score -= 12.0

@@ -8,11 +8,9 @@ from transformer_diagrams.ops.rules import need_inputs, total
 from transformer_diagrams.ops.shape import axis_attr
 
 
-def per_token(c: Call) -> Dim:
-    """Elements kept for one position, over all inputs: all axes but that of positions."""
-    return total([
-        shape.with_axis(c.axis(index, c["axis"])).numel() for index, shape in enumerate(c.inputs)
-    ])
+def elements(c: Call, index: int) -> Dim:
+    """Elements of one position of input ``index``: all axes but that of positions."""
+    return c.inputs[index].with_axis(c.axis(index, c["axis"])).numel()
 
 
 def _cache_shape(c: Call) -> tuple[Shape, ...]:
@@ -37,7 +35,11 @@ def _cache_shape(c: Call) -> tuple[Shape, ...]:
 
 def _cache_label(c: Call) -> str:
     name = c["name"] or ("KV cache" if len(c.inputs) > 1 else "cache")
-    return f"{name} ${per_token(c).tex(c.tex)}$ per token"
+    each = [elements(c, index) for index in range(len(c.inputs))]
+    # Different terms stand in the order of the inputs; equal ones are added up.
+    apart = len(set(each)) == len(each) and not any(size.is_const for size in each)
+    tex = " + ".join(size.tex(c.tex) for size in (each if apart else [total(each)]))
+    return f"{name} ${tex}$ per token"
 
 
 register(
@@ -64,7 +66,7 @@ register(
                     label=r"KV cache $2\, n_g\, d_K$ per token"),
             Example([["d_t", "d_c"], ["d_t", "d_R"]], [["d_s", "d_c"], ["d_s", "d_R"]],
                     {"length": "d_s", "name": "latent cache"},
-                    label="latent cache $d_R + d_c$ per token"),
+                    label="latent cache $d_c + d_R$ per token"),
             Example([[2, 1, 4]], [[2, 5, 4]], {"length": 5}, label="cache $8$ per token"),
         ),
     )

@@ -23,7 +23,7 @@ def call(
 
     >>> c = call("linear", [["d_t", "d_m"]], {"out": "d_h"})
     >>> str(c.op.shape(c)[0]), str(c.op.params(c))
-    ('[d_t, d_h]', 'd_m d_h')
+    ('[d_t, d_h]', 'd_h d_m')
 
     Raises:
         UnknownOp: no op of this name.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from transformer_diagrams.dims import minimum
+from transformer_diagrams.dims import Verdict, minimum
 from transformer_diagrams.ops.registry import (
     Array,
     Attr,
@@ -21,7 +21,9 @@ from transformer_diagrams.ops.shape import axis_attr
 
 def _top_k_shape(c: Call) -> tuple[Shape, ...]:
     axis = c.axis(0, c["axis"])
-    kept = c.x.with_axis(axis, minimum(c["k"], c.x.dims[axis]))
+    wanted, there = c["k"], c.x.dims[axis]
+    known = c.facts.le(wanted, there) is Verdict.YES
+    kept = c.x.with_axis(axis, wanted if known else minimum(wanted, there))
     return (kept, kept)
 
 

@@ -1,6 +1,8 @@
 """The table of output formats, and one call that writes several from one drawing.
 
-A format is one line here: a name, a suffix, a media type and a function.
+A format is one line here: a name, a suffix, a media type and a function. The table is read by
+every run, also where a kept result makes drawing needless, so that nothing is imported before
+its format is written.
 """
 
 from __future__ import annotations
@@ -8,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from transformer_diagrams.errors import DiagramError, Fault, did_you_mean
-from transformer_diagrams.layout.scene import Scene
-from transformer_diagrams.render import svg as svg_format
-from transformer_diagrams.render.dot import to_dot
-from transformer_diagrams.render.svg import Figure
-from transformer_diagrams.theme import Theme
+
+if TYPE_CHECKING:
+    from transformer_diagrams.layout.scene import Scene
+    from transformer_diagrams.render.svg import Figure
+    from transformer_diagrams.theme import Theme
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,9 @@ class Drawing:
     @cached_property
     def figure(self) -> Figure:
         """The finished SVG with its size and warnings."""
-        return svg_format.render(
+        from transformer_diagrams.render.svg import render
+
+        return render(
             self.scene,
             self.theme,
             width=self.width,
@@ -55,7 +60,9 @@ class Drawing:
     @property
     def warnings(self) -> tuple[Fault, ...]:
         """What the drawing has to say: about labels, and about text that is too small."""
-        small = svg_format.small_text_warning(self.figure)
+        from transformer_diagrams.render.svg import small_text_warning
+
+        small = small_text_warning(self.figure)
         return self.figure.warnings + ((small,) if small else ())
 
 
@@ -85,7 +92,21 @@ def _pdf(drawing: Drawing) -> bytes:
     return to_pdf(drawing.figure.svg)
 
 
+def _eps(drawing: Drawing) -> bytes:
+    from transformer_diagrams.render.postscript import to_eps
+
+    return to_eps(drawing.figure.svg)
+
+
+def _ps(drawing: Drawing) -> bytes:
+    from transformer_diagrams.render.postscript import to_ps
+
+    return to_ps(drawing.figure.svg)
+
+
 def _dot(drawing: Drawing) -> bytes:
+    from transformer_diagrams.render.dot import to_dot
+
     return to_dot(drawing.scene, drawing.theme).encode("utf-8")
 
 
@@ -95,6 +116,8 @@ FORMATS: Mapping[str, Format] = {
         Format("svg", ".svg", "image/svg+xml", _svg),
         Format("png", ".png", "image/png", _png),
         Format("pdf", ".pdf", "application/pdf", _pdf),
+        Format("eps", ".eps", "application/postscript", _eps),
+        Format("ps", ".ps", "application/postscript", _ps),
         Format("dot", ".dot", "text/vnd.graphviz", _dot),
     )
 }

@@ -1,7 +1,8 @@
 """The only module that starts a program: Graphviz draws a pinned DOT text as SVG.
 
-The default program is ``graphviz-pure`` from the Python package of that name: no system
-package, the same output on every machine. ``dot`` uses the system's Graphviz instead.
+The Python package ``graphviz`` puts the command together and runs it. The default program is
+``graphviz-pure`` from the Python package of that name: no system package, the same output on
+every machine. ``dot`` uses the system's Graphviz instead.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ PROGRAMS: dict[str, tuple[str, str]] = {
     "pure": ("graphviz-pure", "pip install graphviz-pure"),
     "dot": ("dot", "install the system package 'graphviz', or use --graphviz pure"),
 }
-ARGUMENTS = ("-Kneato", "-n2", "-Tsvg")
+ENGINE = "neato"
+AS_PINNED = 2
+"""Graphviz's ``-n2``: boxes stay where the file puts them, and so do the lines."""
 TIMEOUT = 60.0
 """Seconds that Graphviz may take; drawing pinned places takes milliseconds."""
 
@@ -69,15 +72,25 @@ def draw_svg(dot: str, choice: str = "pure", *, timeout: float = TIMEOUT) -> str
     import subprocess
 
     program = find(choice)
+    from graphviz.backend import dot_command, execute
+
+    # The package looks for `dot` on the PATH; ours may lie elsewhere and has another name.
+    _, *arguments = dot_command.command(ENGINE, "svg", neato_no_op=AS_PINNED)
+    said = b""
+    code = 0
     try:
-        done = subprocess.run(
-            [program, *ARGUMENTS],
+        done = execute.run_check(
+            [program, *arguments],
             input=dot.encode("utf-8"),
             capture_output=True,
+            quiet=True,
             timeout=timeout,
-            check=False,
             env={**os.environ, "LC_ALL": "C"},
         )
+        svg = done.stdout.decode("utf-8", "replace")
+        said = done.stderr
+    except execute.CalledProcessError as problem:
+        svg, said, code = "", problem.stderr, problem.returncode
     except subprocess.TimeoutExpired:
         raise DiagramError(
             Fault(
@@ -86,23 +99,23 @@ def draw_svg(dot: str, choice: str = "pure", *, timeout: float = TIMEOUT) -> str
                 hint="group or repeat parts of the figure to make it smaller",
             )
         ) from None
-    except OSError as problem:
+    except (execute.ExecutableNotFound, OSError) as problem:
+        reason = getattr(problem, "strerror", None) or "it is not there"
         raise ToolMissing(
             Fault(
                 "missing-graphviz",
-                f"the program '{program}' cannot be started: {problem.strerror}",
+                f"the program '{program}' cannot be started: {reason}",
                 hint=PROGRAMS[choice][1],
             )
         ) from None
-    svg = done.stdout.decode("utf-8", "replace")
-    if done.returncode or "</svg>" not in svg:
-        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        errors = [line for line in said if "rror" in line] or said[-1:]
+    if "</svg>" not in svg:
+        lines = said.decode("utf-8", "replace").strip().splitlines()
+        errors = [line for line in lines if "rror" in line] or lines[-1:]
         raise DiagramError(
             Fault(
                 "graphviz-failed",
                 f"Graphviz ({os.path.basename(program)}) could not draw the figure "
-                f"(exit code {done.returncode})",
+                f"(exit code {code})",
                 found="; ".join(errors[:3]),
             )
         )

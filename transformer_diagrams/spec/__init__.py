@@ -1,6 +1,6 @@
 """The front end: YAML text -> Spec, with every fault in its place."""
 
-from transformer_diagrams.spec.library import SpecLibrary, bundled_dir
+from transformer_diagrams.spec.library import SpecLibrary
 from transformer_diagrams.spec.load import load_path, load_text
 
-__all__ = ["SpecLibrary", "bundled_dir", "load_path", "load_text"]
+__all__ = ["SpecLibrary", "load_path", "load_text"]

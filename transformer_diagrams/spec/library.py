@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
+from transformer_diagrams.bundled import bundled_dir
 from transformer_diagrams.errors import NOWHERE, DiagramError, Fault, Report, Span, nearest
 from transformer_diagrams.spec.blocks import walk
 from transformer_diagrams.spec.grammar import Ops
@@ -21,16 +22,6 @@ from transformer_diagrams.spec.model import Spec
 
 _SUFFIXES: Final = (".yaml", ".yml")
 _GLOB: Final = re.compile(r"[*?\[]")
-
-
-def bundled_dir() -> Path:
-    """The folder of the specs that come with the package.
-
-    In an installed package that is `_specs` inside it; in a source tree, `specs` beside it.
-    """
-    package = Path(__file__).resolve().parent.parent
-    installed = package / "_specs"
-    return installed if installed.is_dir() else package.parent / "specs"
 
 
 def _is_path(ref: str) -> bool:

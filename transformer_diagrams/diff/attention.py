@@ -1,0 +1,417 @@
+"""Reads every attention of a graph, written in one step or spelled out in products and softmax."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from transformer_diagrams.diff.flat import Flat, Part, Wire
+from transformer_diagrams.diff.traits import (
+    LINEAR,
+    NORM_NAMES,
+    NORMS,
+    NUMBERS,
+    Reading,
+    Site,
+    Trait,
+    attr,
+    heads_of,
+    is_true,
+    joined,
+    name_of,
+    plain,
+    unique,
+    width_of,
+)
+from transformer_diagrams.dims import Dim
+from transformer_diagrams.graph.ir import Group
+
+PRODUCTS = ("matmul", "einsum")
+# What may stand between the product of queries and keys and the softmax, and after the softmax.
+_SCORES = (
+    "scale", "mask_add", "add", "softcap", "clamp", "identity", "dropout", "reshape", "transpose",
+)  # fmt: skip
+_WEIGHTS = ("identity", "dropout", "reshape", "transpose", "slice")
+_MASKS = ("causal_mask", "window_mask", "scatter_mask", "mask_add")
+
+
+@dataclass(slots=True)
+class Core:
+    """Where queries, keys and values meet."""
+
+    parts: list[int]  # the products, the softmax and what stands between
+    q: list[Wire] = field(default_factory=list)
+    k: list[Wire] = field(default_factory=list)
+    v: list[Wire] = field(default_factory=list)
+    one_step: bool = False
+
+
+def cores(flat: Flat) -> list[Core]:
+    """Every place where attention weights are made and used."""
+    found = []
+    for part in flat.parts:
+        if part.op == "attention_core":
+            core = Core([part.index], one_step=True)
+            for number, wire in enumerate(part.wires):
+                side = wire.name if wire.name in ("q", "k", "v") else "qkv"[min(number, 2)]
+                if wire.name == "mask":
+                    core.parts.append(wire.part)
+                else:
+                    getattr(core, side).append(wire)
+            found.append(core)
+        elif part.op == "softmax":
+            spelled = _spelled_out(flat, part)
+            if spelled is not None:
+                found.append(spelled)
+    return found
+
+
+def _spelled_out(flat: Flat, softmax: Part) -> Core | None:
+    between = flat.before(
+        [w.part for w in softmax.wires], lambda p: p.op in _SCORES and p.node.form != "text"
+    )
+    sources = unique_wires([softmax, *(flat.parts[n] for n in between)])
+    scores = [w.part for w in sources if flat.parts[w.part].op in PRODUCTS]
+    after = flat.after([softmax.index], lambda p: p.op in _WEIGHTS or p is softmax)
+    means = [
+        r for n in after for r in flat.parts[n].readers if flat.parts[r].op in PRODUCTS
+    ]
+    if not scores or not means:
+        return None
+    added = [
+        w.part
+        for w in sources
+        if flat.parts[w.part].op in _MASKS or flat.parts[w.part].op == "rel_bias"
+    ]
+    core = Core(sorted({*between, *scores, *added, *after, *means}))
+    for number in sorted(set(scores)):
+        wires = flat.parts[number].wires
+        core.q += wires[:1]
+        core.k += wires[1:2]
+    for number in sorted(set(means)):
+        core.v += [w for w in flat.parts[number].wires if w.part not in after]
+    return core
+
+
+def unique_wires(parts: Sequence[Part]) -> list[Wire]:
+    """The wires into ``parts``, in their order."""
+    return [wire for part in parts for wire in part.wires]
+
+
+def scope_of(part: Part, role: str) -> Group | None:
+    """The sub-module that ``part`` does its job in.
+
+    The outermost used spec of the role inside the innermost residual; else that residual; else
+    the group around it.
+    """
+    start = 0
+    for number, group in enumerate(part.around):
+        if group.kind == "residual":
+            start = number
+    for group in part.around[start:]:
+        if group.kind == "use" and group.role == role:
+            return group
+    residual = part.innermost("residual")
+    if residual is not None:
+        return residual
+    return part.around[-1] if part.around else None
+
+
+class _Attention:
+    """One site while it is read."""
+
+    def __init__(self, reading: Reading, scope: Group | None, found: Sequence[Core]) -> None:
+        self.reading, self.flat, self.scope = reading, reading.flat, scope
+        self.cores = found
+        self.core_parts = sorted({n for core in found for n in core.parts})
+        self.q = [w for core in found for w in core.q]
+        self.k = [w for core in found for w in core.k]
+        self.v = [w for core in found for w in core.v]
+        self.up_q, self.up_k, self.up_v = (self.up(w) for w in (self.q, self.k, self.v))
+        if scope is not None and scope.kind == "residual":
+            mine = set(self.core_parts) | set(self.up_q) | set(self.up_k) | set(self.up_v)
+            mine |= set(self.flat.after(self.core_parts, self.within))
+            self.parts = sorted(n for n in mine if not self.is_border(self.flat.parts[n]))
+        else:
+            self.parts = [p.index for p in self.flat.inside(scope)]
+
+    def is_border(self, part: Part) -> bool:
+        """The adder and the first norm of a residual are not of the attention in it."""
+        if part.op == "add" and part.path.endswith("/add"):
+            return True
+        around = part.innermost("residual")
+        if part.op not in NORMS or around is not self.scope:
+            return False
+        inner = [w for w in part.wires if self.flat.parts[w.part].inside(self.scope)]
+        outer = [r for r in part.readers if self.flat.parts[r].op == "add"]
+        return not inner or bool(outer)
+
+    def within(self, part: Part) -> bool:
+        return part.inside(self.scope) and part.op not in ("input", "output")
+
+    def up(self, wires: Sequence[Wire]) -> list[int]:
+        return self.flat.before([w.part for w in wires], self.within)
+
+    def of(self, numbers: Sequence[int], *ops: str) -> list[Part]:
+        return [self.flat.parts[n] for n in numbers if self.flat.parts[n].op in ops]
+
+    def paths(self, numbers: Sequence[int]) -> tuple[str, ...]:
+        return tuple(self.flat.parts[n].path for n in numbers)
+
+    def site(self) -> Site:
+        traits = [
+            self.kind(), self.source(), self.mask(), self.scale(), self.norms(), self.cache(),
+            self.projections(), self.written(),
+        ]  # fmt: skip
+        path = self.scope.path if self.scope is not None else ""
+        return Site(
+            "attention", path, self.scope, tuple(self.parts), {t.aspect: t for t in traits}
+        )
+
+    # -- one answer each --------------------------------------------------------------------
+
+    def kind(self) -> Trait:
+        """Multi-head, grouped-query, multi-query, or keys and values out of one latent."""
+        queries = self.heads(self.q, self.up_q)
+        keys = self.heads(self.k, self.up_k)
+        at = self.paths([n for n in self.parts if self.flat.parts[n].op in LINEAR])
+        core = self.paths([n for n in self.core_parts if self.flat.parts[n].op in
+                           (*PRODUCTS, "attention_core")])
+        latent = self.latent()
+        if latent is not None:
+            shape = width_of(self.flat.output(latent))
+            width = f" of width {self.reading.said(shape)}" if shape is not None else ""
+            own = ", absorbed" if self.absorbed(latent) else ""
+            text = f"multi-head latent attention (keys and values from one latent{width}{own})"
+            return Trait("attention", f"latent{own}", text, (*at, *core))
+        if queries is None:
+            return Trait("attention", "single", "single-head attention", core)
+        n_q = self.reading.said(queries)
+        if keys is None or self.reading.number(keys) == 1:
+            if not self.reading.same(queries, keys or queries) or keys is None:
+                text = f"multi-query attention (one key/value head for {n_q} query heads)"
+                return Trait("attention", "multi-query", text, (*at, *core))
+            return Trait("attention", "single", "single-head attention", core)
+        if self.reading.same(queries, keys):
+            return Trait("attention", "multi-head", f"multi-head attention ({n_q})", (*at, *core))
+        n_k = self.reading.said(keys)
+        text = f"grouped-query attention ({n_k} key/value heads for {n_q} query heads)"
+        return Trait("attention", "grouped-query", text, (*at, *core))
+
+    def heads(self, wires: Sequence[Wire], up: Sequence[int]) -> Dim | None:
+        """The number of heads, before groups are repeated to fit."""
+        for part in self.of(up, "repeat_groups"):
+            return heads_of(self.flat.shape(part.wires[0])) if part.wires else None
+        found = [heads_of(self.flat.shape(w)) for w in wires]
+        known = [h for h in found if h is not None]
+        return known[0] if known else None
+
+    def latent(self) -> Part | None:
+        """The projection that keys and values share, when each is more than a cut of it."""
+        queries = set(self.up_q)
+        both = [n for n in self.up_k if n in set(self.up_v)]
+        shared = [p for p in self.of(both, *LINEAR) if p.index not in queries or self.absorbed(p)]
+        if not shared:
+            return None
+        first = shared[0]
+        further = [
+            p for p in self.of(sorted({*self.up_k, *self.up_v}), *LINEAR)
+            if p is not first and first.index in self.flat.before([p.index], self.within)
+        ]
+        return first if further or self.absorbed(first) else None
+
+    def absorbed(self, latent: Part) -> bool:
+        """Whether scores and mean are taken over the latent itself."""
+        direct = {"identity", "cache", "reshape", "transpose", *NORMS}
+
+        def on_the_way(part: Part) -> bool:
+            return part is latent or (part.op in direct and self.within(part))
+
+        def reached(wires: Sequence[Wire]) -> bool:
+            return any(
+                latent.index in self.flat.before([w.part], on_the_way) for w in wires
+            )
+
+        return reached(self.k) and reached(self.v)
+
+    def source(self) -> Trait:
+        """Whether queries and keys read the same tensor."""
+        queries, keys = self.exits(self.up_q, self.q), self.exits(self.up_k, self.k)
+        at = self.paths([n for n in self.parts if self.flat.parts[n].op in LINEAR])
+        if not keys or set(keys) <= set(queries) or not queries:
+            return Trait("source", "self", "self-attention", at)
+        top = [self.flat.parts[n].op == "input" for n in (*queries, *keys)]
+        if all(top) and not any(g.kind == "residual" for g in (self.scope,) if g is not None):
+            text = (
+                f"queries from {self.names(queries)}, keys and values from {self.names(keys)}"
+            )
+            return Trait("source", "two inputs", text, at)
+        return Trait("source", "cross", f"cross-attention to {self.names(keys)}", at)
+
+    def names(self, numbers: Sequence[int]) -> str:
+        """What the outer tensors are called: inputs by name, others by what they come out of."""
+        found = []
+        for number in numbers:
+            part = self.flat.parts[number]
+            around = part.innermost("repeat")
+            inside = around is not None and around.kind and self.scope is not None
+            title = plain(around.title) if inside and around is not None else ""
+            found.append(f"the output of '{title}'" if title else part.path.split("/")[-1])
+        return joined(found)
+
+    def exits(self, up: Sequence[int], wires: Sequence[Wire]) -> list[int]:
+        """The tensors from outside that a side depends on."""
+        inside = set(up)
+        out = {w.part for w in wires if w.part not in inside}
+        out |= {w.part for n in up for w in self.flat.parts[n].wires if w.part not in inside}
+        return sorted(out)
+
+    def mask(self) -> Trait:
+        """Who sees whom."""
+        causal, window, other = False, "", []
+        at = []
+        for number in self.core_parts:
+            part = self.flat.parts[number]
+            kind = attr(part, "kind") if part.op == "mask_add" else ""
+            here = True
+            if is_true(part.node.attrs.get("causal")) or part.op == "causal_mask":
+                causal = True
+            elif kind == "causal":
+                causal = causal or len(part.wires) < 2
+            elif kind and kind not in ("causal", "window"):
+                other.append(kind)
+            else:
+                here = False
+            if part.node.attrs.get("window") is not None:
+                causal, here = True, True
+                size = part.node.attrs["window"]
+                window = self.reading.said(size) if isinstance(size, Dim) else str(size)
+            if part.op == "scatter_mask":
+                other.append("selected positions only")
+                here = True
+            if here:
+                at.append(number)
+        words = ["causal"] if causal else []
+        words += [f"window of {window}"] if window else []
+        words += unique(other)
+        where = self.paths(at or [n for n in self.core_parts
+                                  if self.flat.parts[n].op in ("attention_core", "softmax")])
+        return Trait("mask", ", ".join(words), ", ".join(words) or "none: sees both sides", where)
+
+    def scale(self) -> Trait:
+        """What the scores are multiplied by, and caps on them."""
+        words, at = [], []
+        for number in self.core_parts:
+            part = self.flat.parts[number]
+            if part.op == "attention_core":
+                width = width_of(self.flat.shape(self.q[0])) if self.q else None
+                words.append(f"1/sqrt({width})")
+            elif part.op == "scale":
+                learned = is_true(part.node.attrs.get("learned"))
+                words.append("learned factor" if learned else attr(part, "by"))
+            elif part.op == "softcap":
+                words.append(f"capped at {attr(part, 'cap')}")
+            else:
+                continue
+            at.append(number)
+        text = ", ".join(unique(w for w in words if w)) or "not scaled"
+        where = self.paths(at or [n for n in self.core_parts
+                                  if self.flat.parts[n].op == "softmax"])
+        return Trait("scale", text.replace(" ", ""), text, where)
+
+    def norms(self) -> Trait:
+        """Norms on queries and keys, after their projection."""
+        words, at = [], []
+        for part in self.of(self.parts, *NORMS):
+            sides = [
+                word
+                for word, wires in (("queries", self.q), ("keys", self.k), ("values", self.v))
+                if self.flows_into(part, wires)
+            ]
+            above = self.flat.before([w.part for w in part.wires], self.within)
+            if sides and self.of(above, *LINEAR):
+                words.append(f"{NORM_NAMES[part.op]} on {joined(sides)}")
+            elif self.of(above, *LINEAR) and self.of(self.readers(part), *LINEAR):
+                words.append(f"{NORM_NAMES[part.op]} on a latent")
+            else:
+                continue
+            at.append(part.index)
+        text = "; ".join(_merged(words))
+        return Trait("qk-norm", text, text or "no norm on queries and keys", self.paths(at))
+
+    def readers(self, part: Part) -> list[int]:
+        return self.flat.after(part.readers, self.within)
+
+    def flows_into(self, part: Part, wires: Sequence[Wire]) -> bool:
+        """Whether ``part`` reaches the core without another projection between."""
+        seen = self.flat.before(
+            [w.part for w in wires], lambda p: self.within(p) and p.op not in LINEAR
+        )
+        return part.index in seen
+
+    def cache(self) -> Trait:
+        """What a token leaves behind for later ones."""
+        found = self.of(self.parts, "cache")
+        if not found:
+            return Trait("cache", "", "no KV cache")
+        total: Dim | None = None
+        for part in found:
+            for wire in part.wires:
+                shape = self.flat.shape(wire)
+                if shape is None:
+                    continue
+                axis = part.node.attrs.get("axis", -2)
+                number = axis.as_int() if isinstance(axis, Dim) else int(str(axis))
+                keep = [d for n, d in enumerate(shape.dims)
+                        if n != (number if number is not None else -2) % len(shape.dims)]
+                product: Dim | None = None
+                for size in keep:
+                    product = size if product is None else product * size
+                if product is not None:
+                    total = product if total is None else total + product
+        said = str(total) if total is not None else "?"
+        text = f"KV cache, {said} elements a token"
+        return Trait("cache", said, text, self.paths([p.index for p in found]))
+
+    def projections(self) -> Trait:
+        """The learned maps, by number."""
+        found = self.of(self.parts, *LINEAR)
+        weights = [plain(attr(p, "weight")) or name_of(p) for p in found]
+        count = len(found)
+        number = NUMBERS[count] if count < len(NUMBERS) else str(count)
+        text = f"{number} projection{'s' * (count != 1)}"
+        text += f" ({', '.join(weights)})" if weights else ""
+        return Trait("projections", str(count), text, self.paths([p.index for p in found]))
+
+    def written(self) -> Trait:
+        """How the same thing is written: heads cut from one matrix or apart, one step or many."""
+        cut = bool(self.of(self.parts, "split_heads"))
+        apart = bool(self.of(self.parts, "head_linear"))
+        words = []
+        if cut:
+            words.append("heads cut from packed projections")
+        elif apart:
+            words.append("a projection for each head")
+        one = all(core.one_step for core in self.cores)
+        words.append("softmax(QK)V as one block" if one else "softmax(QK)V step by step")
+        text = ", ".join(words)
+        return Trait("written", text, text)
+
+
+def _merged(words: Sequence[str]) -> list[str]:
+    """``RMSNorm on queries``, ``RMSNorm on keys`` -> ``RMSNorm on queries and keys``."""
+    by_norm: dict[str, list[str]] = {}
+    for word in words:
+        norm, _, side = word.partition(" on ")
+        by_norm.setdefault(norm, []).append(side)
+    return [f"{norm} on {joined(sides)}" for norm, sides in by_norm.items()]
+
+
+def read_attention(reading: Reading) -> list[Site]:
+    """Every attention of a graph; several cores in one sub-module are one site."""
+    groups: dict[str, tuple[Group | None, list[Core]]] = {}
+    for core in cores(reading.flat):
+        scope = scope_of(reading.flat.parts[core.parts[0]], "attention")
+        key = scope.path if scope is not None else ""
+        groups.setdefault(key, (scope, []))[1].append(core)
+    return [_Attention(reading, scope, found).site() for scope, found in groups.values()]

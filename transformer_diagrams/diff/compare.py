@@ -1,0 +1,381 @@
+"""Two architectures -> what differs, what is the same, and their numbers side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from transformer_diagrams.count import Inspection
+from transformer_diagrams.diff.align import STREAM, PartPairs, pair_parts, pair_sites
+from transformer_diagrams.diff.flat import Part
+from transformer_diagrams.diff.profile import Profile, read
+from transformer_diagrams.diff.table import Row, rows, source_words
+from transformer_diagrams.diff.traits import Site, Trait, is_true, joined, name_of, unique
+from transformer_diagrams.graph.ir import Graph
+from transformer_diagrams.spec.model import Spec
+
+NOTATION = "notation"
+STRUCTURE = "structure"
+
+# Aspects in the order in which a reader would tell them.
+ASPECTS = (
+    "blocks", "norm place", "norm", "first norm", "final norm", "attention", "source", "mask",
+    "position", "qk-norm", "scale", "cache", "projections", "ffn", "experts", "bias", "embedding",
+    "output matrix", "input", "output", "part", "setting", "mark", "wiring", "written",
+)  # fmt: skip
+# Those whose agreement is worth a word.
+_SAME = (
+    "blocks", "norm place", "norm", "attention", "source", "mask", "position", "qk-norm", "cache",
+    "ffn", "experts", "bias", "embedding", "output matrix", "output",
+)  # fmt: skip
+
+# Parts of a site that its traits speak of.
+_SPOKEN = {
+    "attention": {
+        "linear", "head_linear", "layernorm", "rmsnorm", "l2norm", "rope", "rel_bias",
+        "split_heads", "merge_heads", "reshape", "transpose", "repeat_groups", "matmul", "einsum",
+        "scale", "softcap", "mask_add", "causal_mask", "window_mask", "scatter_mask", "softmax",
+        "attention_core", "cache", "identity",
+    },
+    "ffn": {
+        "linear", "head_linear", "activation", "gelu", "relu", "silu", "sigmoid", "tanh", "glu",
+        "mul", "split", "slice", "experts", "router", "combine", "identity",
+    },
+}  # fmt: skip
+# Attributes that only name or arrange, and those that traits speak of.
+_UNSAID = {
+    "weight", "formula", "symbol", "a", "b", "name", "broadcast", "table", "length", "target",
+    "source", "bias", "axis",
+}  # fmt: skip
+_SAID = {
+    "attention": {"causal", "window", "kind", "by", "learned", "cap", "grouped", "transpose_b"},
+    "ffn": {"kind", "act", "gated", "score"},
+}
+_HEADS = {"heads", "out"}
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One thing that differs.
+
+    change   replaced | added (only in b) | removed (only in a)
+    level    structure, or notation: the same function written in another way
+    where    where a reader finds it: paths of sub-modules or blocks
+    at       paths of all blocks concerned
+    """
+
+    aspect: str
+    change: str
+    a: str
+    b: str
+    where_a: tuple[str, ...] = ()
+    where_b: tuple[str, ...] = ()
+    at_a: tuple[str, ...] = ()
+    at_b: tuple[str, ...] = ()
+    level: str = STRUCTURE
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "aspect": self.aspect, "change": self.change, "level": self.level,
+            "a": {"text": self.a, "where": list(self.where_a), "blocks": list(self.at_a)},
+            "b": {"text": self.b, "where": list(self.where_b), "blocks": list(self.at_b)},
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Same:
+    """One thing that both have."""
+
+    aspect: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The whole answer. ``a`` and ``b`` in it are always the first and the second spec."""
+
+    a: Inspection
+    b: Inspection
+    source_a: str
+    source_b: str
+    configs_a: tuple[str, ...]
+    configs_b: tuple[str, ...]
+    differences: tuple[Difference, ...]
+    same: tuple[Same, ...]
+    rows: tuple[Row, ...]
+
+    @property
+    def equal(self) -> bool:
+        """Whether nothing differs: structure, notation, sizes, counts."""
+        return not self.differences and all(row.same for row in self.rows)
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data with stable keys."""
+
+        def side(found: Inspection, source: str) -> dict[str, Any]:
+            return {
+                "id": found.id, "title": found.title, "config": found.config, "source": source,
+                "length": found.length,
+            }  # fmt: skip
+
+        return {
+            "a": side(self.a, self.source_a),
+            "b": side(self.b, self.source_b),
+            "equal": self.equal,
+            "differences": [d.as_json() for d in self.differences],
+            "same": [{"aspect": s.aspect, "text": s.text} for s in self.same],
+            "table": [row.as_json() for row in self.rows],
+        }
+
+
+def compare(
+    spec_a: Spec,
+    spec_b: Spec,
+    graphs: tuple[Graph, Graph],
+    inspections: tuple[Inspection, Inspection],
+) -> Comparison:
+    """Compare two specs by their graphs (every `use` opened) and counts.
+
+    Nothing is known of names or families: blocks are told by what they do.
+    """
+    a, b = (
+        read(graph, found.numbers if found.config is not None else {})
+        for graph, found in zip(graphs, inspections, strict=True)
+    )
+    differences, same = _traits(a.traits, b.traits)
+    sites = pair_sites(a.sites, b.sites)
+    of_sites, same_sites = _sites(a, b, sites.both)
+    differences += of_sites
+    differences += _alone(a, sites.only_a, 0) + _alone(b, sites.only_b, 1)
+    differences += _parts(a, b, pair_parts(a, b, sites))
+    order = {aspect: number for number, aspect in enumerate(ASPECTS)}
+    differences.sort(key=lambda d: (d.level == NOTATION, order.get(d.aspect, len(order))))
+    same = sorted((*same, *same_sites), key=lambda s: order.get(s.aspect, len(order)))
+    return Comparison(
+        *inspections,
+        source_words(spec_a.source),
+        source_words(spec_b.source),
+        tuple(spec_a.configs),
+        tuple(spec_b.configs),
+        tuple(differences),
+        tuple(same),
+        tuple(rows(spec_a, spec_b, *inspections)),
+    )
+
+
+def _traits(a: Mapping[str, Trait], b: Mapping[str, Trait]) -> tuple[list[Difference], list[Same]]:
+    differences, same = [], []
+    for aspect in dict.fromkeys((*a, *b)):
+        left, right = a.get(aspect), b.get(aspect)
+        if left is None or right is None:
+            # A single module has no blocks, no residuals, no head: that is not a change of them
+            # unless the other is of the same make.
+            missing = Trait(aspect, "", "none")
+            differences.append(_difference(left or missing, right or missing))
+        elif left.key != right.key:
+            differences.append(_difference(left, right))
+        elif aspect in _SAME and right.key:
+            same.append(Same(aspect, left.text))
+    return differences, same
+
+
+def _difference(
+    left: Trait,
+    right: Trait,
+    where: tuple[tuple[str, ...], tuple[str, ...]] | None = None,
+) -> Difference:
+    change = "replaced" if left.key and right.key else "removed" if left.key else "added"
+    where = where if where is not None else (left.at, right.at)
+    level = NOTATION if left.aspect == "written" else STRUCTURE
+    return Difference(
+        left.aspect, change, left.text, right.text, *where, left.at, right.at, level
+    )
+
+
+def _sites(
+    a: Profile, b: Profile, pairs: Sequence[tuple[int, int]]
+) -> tuple[list[Difference], list[Same]]:
+    """Differing traits of paired sites; what changes alike in several is one difference."""
+    changed: dict[tuple[str, str, str], list[tuple[Site, Site]]] = {}
+    agreed: dict[str, dict[str, None]] = {}
+    broken: set[str] = set()
+    for i, j in pairs:
+        left, right = a.sites[i], b.sites[j]
+        for aspect, trait in left.traits.items():
+            other = right.traits[aspect]
+            if trait.key != other.key:
+                changed.setdefault((aspect, trait.text, other.text), []).append((left, right))
+                broken.add(aspect)
+            elif aspect in _SAME and trait.key:
+                agreed.setdefault(aspect, {})[trait.text] = None
+    differences = []
+    for (aspect, _, _), found in changed.items():
+        first = found[0]
+        whole = _difference(first[0].traits[aspect], first[1].traits[aspect])
+        differences.append(
+            Difference(
+                aspect, whole.change, whole.a, whole.b,
+                tuple(unique(s.path for s, _ in found if s.path)),
+                tuple(unique(s.path for _, s in found if s.path)),
+                tuple(unique(p for s, _ in found for p in s.traits[aspect].at)),
+                tuple(unique(p for _, s in found for p in s.traits[aspect].at)),
+                whole.level,
+            )
+        )  # fmt: skip
+    same = [
+        Same(aspect, joined(texts)) for aspect, texts in agreed.items() if aspect not in broken
+    ]
+    return differences, same
+
+
+def site_words(site: Site) -> str:
+    """One site in a few words."""
+    if site.kind == "ffn":
+        mixture = site.traits["experts"]
+        return mixture.text if mixture.key else site.traits["ffn"].text
+    mask, source = site.traits["mask"], site.traits["source"]
+    kind = "attention from " + source.text if source.key == "two inputs" else source.text
+    return f"{mask.text} {kind}" if mask.key else kind
+
+
+def _alone(profile: Profile, numbers: Iterable[int], side: int) -> list[Difference]:
+    """Sites that the other spec has nothing for."""
+    found = []
+    for number in numbers:
+        site = profile.sites[number]
+        at = tuple(profile.flat.parts[n].path for n in site.parts)
+        aspect = "attention" if site.kind == "attention" else "ffn"
+        words, where = site_words(site), (site.path,) if site.path else ()
+        if side == 0:
+            found.append(Difference(aspect, "removed", words, "none", where, (), at, ()))
+        else:
+            found.append(Difference(aspect, "added", "none", words, (), where, (), at))
+    return found
+
+
+# -- single parts -------------------------------------------------------------------------------
+
+
+def _parts(a: Profile, b: Profile, contexts: Sequence[PartPairs]) -> list[Difference]:
+    partner = {m: n for pairs in contexts for m, n in pairs.both}
+    found: list[Difference] = []
+    settings: dict[tuple[str, str, str], list[tuple[Part, Part]]] = {}
+    for pairs in contexts:
+        left = a.sites[pairs.context[0]] if pairs.context[0] != STREAM else None
+        right = b.sites[pairs.context[1]] if pairs.context[1] != STREAM else None
+        found += _left_over(a, b, pairs, left, right)
+        for m, n in pairs.both:
+            for key in _settings(a.flat.parts[m], b.flat.parts[n], left, right):
+                settings.setdefault(key, []).append((a.flat.parts[m], b.flat.parts[n]))
+        if not pairs.only_a and not pairs.only_b:
+            found += _wiring(a, b, pairs, partner)
+    for (aspect, one, other), both in settings.items():
+        at_a = tuple(unique(p.path for p, _ in both))
+        at_b = tuple(unique(p.path for _, p in both))
+        found.append(Difference(aspect, "replaced", one, other, at_a, at_b, at_a, at_b))
+    return found
+
+
+def _left_over(
+    a: Profile, b: Profile, pairs: PartPairs, left: Site | None, right: Site | None
+) -> list[Difference]:
+    """Parts without a partner that no trait has spoken of."""
+
+    def unspoken(profile: Profile, numbers: Sequence[int], site: Site | None) -> list[Part]:
+        parts = [profile.flat.parts[n] for n in numbers]
+        if site is not None:
+            return [p for p in parts if p.op not in _SPOKEN[site.kind]]
+        return [p for p in parts if p.index not in profile.covered]
+
+    ones, others = unspoken(a, pairs.only_a, left), unspoken(b, pairs.only_b, right)
+    if not ones and not others:
+        return []
+    at_a, at_b = tuple(p.path for p in ones), tuple(p.path for p in others)
+    change = "replaced" if ones and others else "removed" if ones else "added"
+    return [
+        Difference(
+            "part", change, _names(ones), _names(others),
+            (left.path,) if left is not None and left.path else at_a,
+            (right.path,) if right is not None and right.path else at_b,
+            at_a, at_b,
+        )
+    ]  # fmt: skip
+
+
+def _names(parts: Sequence[Part]) -> str:
+    return ", ".join(unique(name_of(p) for p in parts)) or "none"
+
+
+def _settings(
+    one: Part, other: Part, left: Site | None, right: Site | None
+) -> list[tuple[str, str, str]]:
+    """Attributes, marks and times that differ between two parts of the same op."""
+    unsaid = set(_UNSAID)
+    if left is not None and right is not None:
+        unsaid |= _SAID[left.kind]
+        if left.kind == "attention" and _built_otherwise(left, right):
+            unsaid |= _HEADS
+    found = []
+    for name in dict.fromkeys((*one.node.attrs, *other.node.attrs)):
+        if name in unsaid:
+            continue
+        before, after = one.node.attrs.get(name), other.node.attrs.get(name)
+        if str(before) != str(after):
+            label = name_of(one) if name_of(one) == name_of(other) else one.op.replace("_", " ")
+            found.append(
+                ("setting", f"{label}: {name} {_said(before)}", f"{name} {_said(after)}")
+            )
+    if one.node.mark != other.node.mark and {one.node.mark, other.node.mark} != {"", "tied"}:
+        found.append(
+            ("mark", f"{name_of(one)}: {one.node.mark or 'no mark'}", other.node.mark or "no mark")
+        )
+    if one.node.when != other.node.when:
+        found.append(("mark", f"{name_of(one)}: {_when(one)}", _when(other)))
+    return found
+
+
+def _built_otherwise(left: Site, right: Site) -> bool:
+    return left.traits["attention"].key != right.traits["attention"].key
+
+
+def _said(value: object) -> str:
+    if value is None:
+        return "not given"
+    if isinstance(value, bool):
+        return "yes" if is_true(value) else "no"
+    return str(value)
+
+
+def _when(part: Part) -> str:
+    return {"train": "only in training", "infer": "only at inference"}.get(
+        part.node.when, "always"
+    )
+
+
+def _wiring(
+    a: Profile, b: Profile, pairs: PartPairs, partner: Mapping[int, int]
+) -> list[Difference]:
+    """Parts of the same op that read different parts, where all parts have a partner."""
+    found = []
+    for m, n in pairs.both:
+        one, other = a.flat.parts[m], b.flat.parts[n]
+        before = [(partner.get(w.part), w.port, w.mark) for w in one.wires]
+        after = [(w.part, w.port, w.mark) for w in other.wires]
+        known = all(number is not None for number, _, _ in before)
+        if not known or before == after or sorted(map(str, before)) == sorted(map(str, after)):
+            continue
+        reads_a = joined(_read(a, w.part, w.mark) for w in one.wires) or "nothing"
+        reads_b = joined(_read(b, w.part, w.mark) for w in other.wires) or "nothing"
+        found.append(
+            Difference(
+                "wiring", "replaced", f"{name_of(one)} reads {reads_a}",
+                f"{name_of(other)} reads {reads_b}", (one.path,), (other.path,), (one.path,),
+                (other.path,),
+            )
+        )  # fmt: skip
+    return found
+
+
+def _read(profile: Profile, number: int, mark: str) -> str:
+    return profile.flat.parts[number].path + (f" ({mark})" if mark else "")

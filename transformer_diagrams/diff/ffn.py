@@ -1,0 +1,138 @@
+"""Reads every feed-forward network of a graph: plain, gated, or a mixture of experts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from transformer_diagrams.diff.attention import scope_of
+from transformer_diagrams.diff.flat import Flat, Part
+from transformer_diagrams.diff.traits import (
+    ACT_NAMES,
+    ACTS,
+    GATED_NAMES,
+    LINEAR,
+    NUMBERS,
+    Reading,
+    Site,
+    Trait,
+    attr,
+    is_true,
+    joined,
+    unique,
+)
+from transformer_diagrams.dims import Dim
+from transformer_diagrams.graph.ir import Group
+
+# What may stand between a projection, its activation and the next projection.
+_AROUND = ("mul", "split", "slice", "scale", "dropout", "identity", "clamp", "add", "glu", *ACTS)
+
+
+def read_ffn(reading: Reading, taken: Sequence[int]) -> list[Site]:
+    """Every feed-forward network; ``taken`` are the parts of attentions."""
+    flat = reading.flat
+    blocked = set(taken)
+    scopes: dict[str, Group] = {}
+    for part in flat.parts:
+        if part.index in blocked or not (part.op in (*ACTS, "glu", "experts")):
+            continue
+        scope = scope_of(part, "ffn")
+        if scope is None or not (scope.kind == "residual" or scope.role == "ffn"):
+            continue
+        if part.op != "experts" and not _between_projections(flat, part, scope):
+            continue
+        scopes.setdefault(scope.path, scope)
+    return [_site(reading, scope, blocked) for scope in scopes.values()]
+
+
+def _between_projections(flat: Flat, part: Part, scope: Group) -> bool:
+    def around(each: Part) -> bool:
+        return each.inside(scope) and (each is part or each.op in _AROUND)
+
+    before = flat.before([part.index], around)
+    after = flat.after([part.index], around)
+    comes = any(flat.parts[w.part].op in LINEAR for n in before for w in flat.parts[n].wires)
+    goes = any(flat.parts[r].op in LINEAR for n in after for r in flat.parts[n].readers)
+    return comes and goes
+
+
+def _site(reading: Reading, scope: Group, blocked: set[int]) -> Site:
+    flat = reading.flat
+    parts = [p for p in flat.inside(scope) if p.index not in blocked]
+    if scope.kind == "residual":  # written without a sub-module: take what its maps reach
+        parts = [p for p in parts if p.op in (*LINEAR, *_AROUND, "experts", "router", "combine")
+                 and not (p.op == "add" and p.path.endswith("/add"))]
+    traits = [_kind(reading, parts), *_mixture(reading, parts)]
+    return Site(
+        "ffn", scope.path, scope, tuple(p.index for p in parts), {t.aspect: t for t in traits}
+    )
+
+
+def _kind(reading: Reading, parts: Sequence[Part]) -> Trait:
+    """Activation, gate, and how many matrices."""
+    flat = reading.flat
+    inside = {p.index for p in parts}
+    linears = [p for p in parts if p.op in LINEAR]
+    names, at = [], [p.path for p in linears]
+    gated = False
+    for part in parts:
+        if part.op == "glu":
+            gated = True
+            act = attr(part, "act")
+        elif part.op in ACTS:
+            act = attr(part, "kind") or part.op
+            gated_here = any(
+                flat.parts[n].op == "mul"
+                for n in flat.after(
+                    part.readers,
+                    lambda p: p.index in inside and p.op not in LINEAR,
+                )
+            )
+            gated = gated or gated_here
+            if act == "identity":
+                continue
+        elif part.op == "experts":
+            act = attr(part, "act")
+            gated = gated or is_true(part.node.attrs.get("gated"))
+            at.append(part.path)
+            names.append(act)
+            continue
+        else:
+            continue
+        at.append(part.path)
+        names.append(act)
+    if gated:
+        at += [p.path for p in parts if p.op == "mul"]
+        what = joined(GATED_NAMES.get(n, f"gated {ACT_NAMES.get(n, n)}") for n in unique(names))
+        key = f"gated {','.join(unique(names))}"
+    else:
+        what = f"{joined(ACT_NAMES.get(n, n) for n in unique(names))} FFN"
+        key = ",".join(unique(names))
+    banks = any(p.op == "experts" for p in parts)
+    count = len(linears)
+    if not banks:
+        number = NUMBERS[count] if count < len(NUMBERS) else str(count)
+        what += f" with {number} {'matrix' if count == 1 else 'matrices'}"
+        key += f" {count}"
+    return Trait("ffn", key, what, tuple(at))
+
+
+def _mixture(reading: Reading, parts: Sequence[Part]) -> list[Trait]:
+    """Experts and their router, where there are any."""
+    banks = [p for p in parts if p.op == "experts"]
+    routers = [p for p in parts if p.op == "router"]
+    if not banks:
+        return [Trait("experts", "", "one dense network for all tokens",
+                      tuple(p.path for p in parts if p.op in LINEAR))]
+    words = []
+    for bank in banks:
+        count, chosen = bank.node.attrs.get("experts"), bank.node.attrs.get("top_k")
+        said = [reading.said(d) if isinstance(d, Dim) else str(d) for d in (count, chosen)]
+        words.append(f"{said[1]} of {said[0]} experts a token")
+    shared = [p for p in parts if p.op in LINEAR]
+    if shared:
+        words.append("shared experts beside them")
+    for router in routers:
+        words.append(f"{attr(router, 'score')} router")
+    text = ", ".join(unique(words))
+    key = ", ".join(["experts", *(w for w in unique(words) if "experts a token" not in w)])
+    return [Trait("experts", key, text, tuple(p.path for p in (*banks, *routers, *shared)))]

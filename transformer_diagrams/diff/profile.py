@@ -1,0 +1,43 @@
+"""Everything that is read of one architecture."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from transformer_diagrams.diff.attention import read_attention
+from transformer_diagrams.diff.ffn import read_ffn
+from transformer_diagrams.diff.flat import Flat, Part
+from transformer_diagrams.diff.stream import Stream
+from transformer_diagrams.diff.traits import Reading, Site, Trait
+from transformer_diagrams.graph.ir import Graph
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """The traits of the whole, the sites with theirs, and the parts that no trait speaks of."""
+
+    flat: Flat
+    traits: Mapping[str, Trait]
+    sites: tuple[Site, ...]
+    covered: frozenset[int]
+
+    def of_kind(self, kind: str) -> list[Site]:
+        """The sites of one kind, in drawing order."""
+        return [site for site in self.sites if site.kind == kind]
+
+    def stream(self) -> list[Part]:
+        """The parts outside of all sites."""
+        taken = {n for site in self.sites for n in site.parts}
+        return [part for part in self.flat.parts if part.index not in taken]
+
+
+def read(graph: Graph, numbers: Mapping[str, int]) -> Profile:
+    """Read a graph whose `use` blocks are all opened; ``numbers`` are the sizes known."""
+    reading = Reading(Flat(graph), numbers)
+    attention = read_attention(reading)
+    networks = read_ffn(reading, [n for site in attention for n in site.parts])
+    sites = sorted((*attention, *networks), key=lambda site: site.parts[0] if site.parts else 0)
+    stream = Stream(reading, sites)
+    traits = stream.traits()
+    return Profile(reading.flat, traits, tuple(sites), frozenset(stream.covered))

@@ -1,0 +1,415 @@
+"""Reads what lies around attentions and feed-forward networks: blocks, norms, positions, tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from transformer_diagrams.diff.flat import Part
+from transformer_diagrams.diff.traits import (
+    LINEAR,
+    NORM_NAMES,
+    NORMS,
+    Reading,
+    Site,
+    Trait,
+    attr,
+    is_true,
+    joined,
+    name_of,
+    plain,
+    unique,
+    width_of,
+)
+from transformer_diagrams.dims import Dim
+from transformer_diagrams.graph.ir import Group, Node
+
+_TABLES = ("learned_position", "sinusoid_position")
+_PLACES = {  # (norm first in the branch, norm last in the branch, norm after the sum)
+    (True, False, False): "pre-norm: a norm first in each branch, the residual stream untouched",
+    (False, False, True): "post-norm: a norm after each residual sum",
+    (True, True, False): "sandwich norm: a norm before and after each branch, inside the residual",
+    (False, True, False): "a norm after each branch, before the residual sum",
+    (False, False, False): "residuals without norms",
+    (True, False, True): "a norm before each branch and after each residual sum",
+    (False, True, True): "a norm after each branch and after each residual sum",
+    (True, True, True): "norms before and after each branch and after each residual sum",
+}
+NORM_PLACE = "norm place"
+
+
+class Stream:
+    """One graph whose sites are known."""
+
+    def __init__(self, reading: Reading, sites: Sequence[Site]) -> None:
+        self.reading, self.flat, self.sites = reading, reading.flat, sites
+        self.of_site = {n: site for site in sites for n in site.parts}
+        self.parts = [p for p in self.flat.parts if p.index not in self.of_site]
+        self.block_norms: dict[int, str] = {}  # norms of residual blocks -> where they stand
+        self.covered: set[int] = set()  # parts that a trait of the stream speaks of
+        self._residuals = self._find_residuals()
+        self._place = {number: self._norm_place(group) for number, group in
+                       enumerate(self._residuals)}
+
+    # -- residuals and norms ----------------------------------------------------------------
+
+    def _find_residuals(self) -> list[Group]:
+        found: dict[str, Group] = {}
+        for part in self.flat.parts:
+            for group in part.around:
+                if group.kind == "residual":
+                    found.setdefault(group.path, group)
+        return list(found.values())
+
+    def _adder(self, group: Group) -> Part | None:
+        wanted = f"{group.path}/add"
+        return next(
+            (p for p in self.flat.parts
+             if p.op == "add" and (p.path == wanted or p.path.endswith("/add"))
+             and p.around and p.around[-1] is group),
+            None,
+        )
+
+    def _norm_place(self, group: Group) -> tuple[bool, bool, bool]:
+        """Where norms stand around one residual; they are noted as norms of blocks."""
+        adder = self._adder(group)
+        if adder is None:
+            return (False, False, False)
+        self.covered.add(adder.index)
+        first = last = after = False
+        outer = adder.around[-2] if len(adder.around) > 1 else None
+        for part in self.flat.parts:
+            if part.op not in NORMS:
+                continue
+            innermost = part.innermost("residual")
+            if innermost is group:
+                inner = [
+                    w for w in part.wires
+                    if self.flat.parts[w.part].inside(group) and w.part != adder.index
+                ]
+                if not inner:
+                    first = True
+                    self.block_norms[part.index] = "first"
+                elif adder.index in part.readers:
+                    last = True
+                    self.block_norms[part.index] = "last"
+            elif any(w.part == adder.index for w in part.wires):
+                around = part.around[-1] if part.around else None
+                if around is outer and adder.readers == [part.index]:
+                    after = True
+                    self.block_norms.setdefault(part.index, "after")
+        return (first, last, after)
+
+    def layout(self) -> Trait | None:
+        """Pre-norm, post-norm and their kin; None without residuals."""
+        if not self._residuals:
+            return None
+        places = list(self._place.values())
+        if len(places) > 1 and all(p[0] for p in places):
+            # The last residual of a stack that is not repeated meets the final norm.
+            after = sum(p[2] for p in places)
+            if after < len(places):
+                places = [(p[0], p[1], False) for p in places]
+                for index in [n for n, w in self.block_norms.items() if w == "after"]:
+                    del self.block_norms[index]
+        words = unique(_PLACES[p] for p in places)
+        at = [p.path for n, p in enumerate(self.flat.parts) if n in self.block_norms]
+        return Trait(NORM_PLACE, "; ".join(words), "; ".join(words), tuple(at))
+
+    def norm(self) -> Trait:
+        """The kind of norm, in blocks and at the ends of the stack."""
+        found = [
+            p for p in self.flat.parts
+            if p.op in NORMS and (p.index in self.block_norms or self._end(p))
+        ]
+        self.covered |= {p.index for p in found}
+        kinds = unique(NORM_NAMES[p.op] for p in found)
+        text = joined(kinds) or "no norms"
+        return Trait("norm", text, text, tuple(p.path for p in found))
+
+    def _end(self, part: Part) -> bool:
+        return self._is_final(part) or self._is_first(part)
+
+    def _is_final(self, part: Part) -> bool:
+        """A norm that reads the residual stream after the last block."""
+        if part.index in self.block_norms or part.index in self.of_site:
+            return False
+        if part.innermost("residual") is not None:
+            return False
+        adders = {a.index for g in self._residuals if (a := self._adder(g)) is not None}
+        return any(w.part in adders or w.part in self.block_norms for w in part.wires)
+
+    def _is_first(self, part: Part) -> bool:
+        """A norm on the embeddings, before the first block."""
+        if part.index in self.of_site or part.innermost("residual") is not None:
+            return False
+        ops = {self.flat.parts[w.part].op for w in part.wires}
+        if not ops & {"embedding", "add", *_TABLES}:
+            return False
+        before = self.flat.before([part.index])
+        return any(self.flat.parts[n].op == "embedding" for n in before) and not any(
+            n in self.of_site for n in before
+        )
+
+    def ends(self) -> list[Trait]:
+        """Norms before the first and after the last block."""
+        final = [p for p in self.flat.parts if p.op in NORMS and self._is_final(p)]
+        first = [p for p in self.flat.parts if p.op in NORMS and self._is_first(p)]
+        return [
+            Trait("final norm", "yes" if final else "",
+                  "a norm after the last block" if final else "no norm after the last block",
+                  tuple(p.path for p in final)),
+            Trait("first norm", "yes" if first else "",
+                  "a norm on the embeddings" if first else "no norm on the embeddings",
+                  tuple(p.path for p in first)),
+        ]  # fmt: skip
+
+    # -- blocks -----------------------------------------------------------------------------
+
+    def blocks(self) -> Trait | None:
+        """The stacks of blocks: what is repeated, and what is in one turn."""
+        if not self.sites:
+            return None
+        words, keys = [], []
+        for group in self._stacks():
+            text, key = self._stack(group)
+            if text:
+                words.append(text)
+                keys.append(key)
+        if not words:
+            return None
+        return Trait("blocks", "; ".join(keys), "; ".join(words))
+
+    def _stacks(self) -> list[Group]:
+        found: dict[str, Group] = {}
+        for part in self.flat.parts:
+            outer = next((g for g in part.around if g.kind == "repeat"), None)
+            if outer is not None:
+                found.setdefault(outer.path, outer)
+        return list(found.values())
+
+    def _stack(self, group: Group) -> tuple[str, str]:
+        words, keys = [], []
+        for child in group.children:
+            if isinstance(child, Node):
+                continue
+            if child.kind == "repeat":
+                text, key = self._stack(child)
+            elif child.kind in ("group", "columns", "use") and not self._is_site(child):
+                text, key = self._stack(child)
+                text, key = _bare(text), _bare(key)
+            else:
+                text = key = self._branch(child)
+            if text:
+                words.append(text)
+                keys.append(key)
+        count = plain(group.badge).replace(" x", "").strip()
+        inner, known = ", ".join(words), ", ".join(keys)
+        if group.kind != "repeat" or not inner:
+            return f"({inner})" if inner else "", f"({known})" if known else ""
+        any_count = "N" if count.replace("_", "").isalnum() and not count.isdigit() else count
+        return f"{count} x ({inner})", f"{any_count} x ({known})"
+
+    def _is_site(self, group: Group) -> bool:
+        return any(site.scope is group for site in self.sites)
+
+    def _branch(self, group: Group) -> str:
+        inside = [
+            site for site in self.sites
+            if site.scope is group or any(
+                self.flat.parts[n].inside(group) for n in site.parts[:1])
+        ]
+        names = []
+        for site in inside:
+            if site.kind == "ffn":
+                mixed = site.traits["experts"].key
+                names.append("experts" if mixed else "feed-forward")
+            else:
+                source = site.traits["source"].key
+                names.append("cross-attention" if source == "cross" else "attention")
+        return " + ".join(names) if len(names) != 2 else f"{names[0]} beside {names[1]}"
+
+    # -- positions, tables, head ------------------------------------------------------------
+
+    def position(self) -> Trait:
+        """How positions are told apart."""
+        words, at = [], []
+        for part in self.flat.parts:
+            if part.op not in _TABLES:
+                continue
+            self.covered.add(part.index)
+            at.append(part.path)
+            kind = "learned" if part.op == "learned_position" else "sinusoidal"
+            inside = part.innermost("repeat") is not None
+            words.append(
+                f"{kind} absolute positions, added "
+                + ("in every block" if inside else "once to the embeddings")
+            )
+            for reader in part.readers:
+                if self.flat.parts[reader].op == "add":
+                    self.covered.add(reader)
+                    at.append(self.flat.parts[reader].path)
+        turned: dict[str, list[str]] = {}
+        for site in self.sites:
+            if site.kind != "attention":
+                continue
+            for part in (self.flat.parts[n] for n in site.parts):
+                where = "in every block" if part.innermost("repeat") is not None else ""
+                if part.op == "rope":
+                    turned.setdefault(where, []).append(self._side(part, site))
+                    at.append(part.path)
+                elif part.op == "rel_bias":
+                    words.append(f"relative position bias on the scores {where}".strip())
+                    at.append(part.path)
+        for where, sides in turned.items():
+            on = [s for s in ("queries", "keys", "values", "both") if s in sides]
+            words.append(f"rotary positions (RoPE) on {joined(on) or 'a part'} {where}".strip())
+        text = " + ".join(unique(words))
+        return Trait("position", text, text or "no positions", tuple(at))
+
+    def _side(self, rope: Part, site: Site) -> str:
+        """Which side of an attention a rotation turns, by where its result meets the other."""
+        inside = set(site.parts)
+        todo, seen = [rope.index], set()
+        sides = []
+        while todo:
+            at = todo.pop(0)
+            if at in seen:
+                continue
+            seen.add(at)
+            for number in self.flat.parts[at].readers:
+                reader = self.flat.parts[number]
+                if number not in inside:
+                    continue
+                if reader.op in ("matmul", "einsum", "attention_core"):
+                    wire = next(n for n, w in enumerate(reader.wires) if w.part == at)
+                    name = reader.wires[wire].name
+                    if reader.op == "attention_core" and name in ("q", "k", "v"):
+                        wire = "qkv".index(name)
+                    sides.append(("queries", "keys", "values")[min(wire, 2)])
+                elif reader.op not in LINEAR:
+                    todo.append(number)
+        return sides[0] if sides else "keys"
+
+    def embedding(self) -> Trait | None:
+        """The tables that tokens are looked up in."""
+        found = [p for p in self.flat.parts if p.op == "embedding"]
+        if not found:
+            return None
+        self.covered |= {p.index for p in found}
+        words = unique(name_of(p) for p in found)
+        tied = [p for p in found if p.node.mark == "tied"]
+        text = joined(words)
+        if tied:
+            text += f" (one table for {joined(p.path for p in found)})"
+        key = f"{len(found)} {len(tied)} {text.lower()}"
+        return Trait("embedding", key, text, tuple(p.path for p in found))
+
+    def heads(self) -> list[Part]:
+        """The maps from the stream to scores over a vocabulary."""
+        vocabularies = [
+            p.node.attrs["vocab"] for p in self.flat.parts
+            if p.op == "embedding" and isinstance(p.node.attrs.get("vocab"), Dim)
+        ]
+        return [
+            p for p in self.flat.parts
+            if p.index not in self.of_site and (
+                p.op == "tied_linear"
+                or (p.op == "linear" and width_of(self.flat.output(p)) in vocabularies)
+            )
+        ]
+
+    def output_matrix(self) -> Trait | None:
+        """Whether the scores over the vocabulary have a matrix of their own."""
+        found = self.heads()
+        tables = [p for p in self.flat.parts if p.op == "embedding"]
+        if not found and not tables:
+            return None
+        self.covered |= {p.index for p in found}
+        if not found:
+            return Trait("output matrix", "", "no output matrix")
+        own = [p for p in found if p.op != "tied_linear" and p.node.mark != "tied"]
+        text = "a matrix of its own (untied)" if own else "the transposed token embedding (tied)"
+        if own and len(own) < len(found):
+            text = "some tied to the token embedding, some of their own"
+        key = text
+        if len(found) > 1:
+            text, key = f"{len(found)} heads: {text}", f"many {key}"
+        return Trait("output matrix", key, text, tuple(p.path for p in found))
+
+    def bias(self) -> Trait:
+        """Which maps and norms add a learned vector."""
+        places: dict[str, list[str]] = {}
+        at = []
+        heads = {p.index for p in self.heads()}
+        for part in self.flat.parts:
+            has = is_true(part.node.attrs.get("bias")) and (
+                part.op in (*LINEAR, "experts", "conv2d")
+                or (part.op == "layernorm" and is_true(part.node.attrs.get("affine", True)))
+            )
+            if not has and part.op != "bias":
+                continue
+            site = self.of_site.get(part.index)
+            detail = ""
+            if part.op in NORMS:
+                place = "LayerNorm"
+            elif site is not None:
+                place = "attention" if site.kind == "attention" else "feed-forward"
+                if site.kind == "attention":
+                    detail = plain(attr(part, "weight")) or part.path.split("/")[-1]
+            else:
+                place = "output matrix" if part.index in heads else "other maps"
+            places.setdefault(place, []).append(detail)
+            at.append(part.path)
+        order = ("attention", "feed-forward", "LayerNorm", "output matrix", "other maps")
+        words = []
+        for place in sorted(places, key=order.index):
+            details = [d for d in unique(places[place]) if d]
+            words.append(f"{place} ({', '.join(details)})" if details else place)
+        text = joined(words)
+        key = "; ".join(w.split(" (")[0] + str(self._biased(w, places)) for w in words)
+        said = f"biases in {text}" if text else "no biases"
+        return Trait("bias", key, said, tuple(at))
+
+    def _biased(self, word: str, places: dict[str, list[str]]) -> int:
+        """How many different maps of an attention have a bias."""
+        details = places[word.split(" (")[0]]
+        return len([d for d in unique(details) if d])
+
+    # -- ends -------------------------------------------------------------------------------
+
+    def terminals(self, kind: str) -> Trait:
+        """What goes in or comes out, with shapes."""
+        words, keys, at = [], [], []
+        for part in self.flat.parts:
+            if part.op != kind:
+                continue
+            self.covered.add(part.index)
+            ports = part.node.outputs if kind == "input" else part.node.inputs
+            shape = str(ports[0].shape) if ports and ports[0].shape is not None else ""
+            words.append(f"{plain(part.node.label)} {shape}".strip())
+            keys.append(f"{plain(part.node.label).lower()} {shape}".strip())
+            at.append(part.path)
+            if kind == "output":
+                self._cover_end(part)
+        return Trait(kind, "; ".join(keys), "; ".join(words), tuple(at))
+
+    def _cover_end(self, output: Part) -> None:
+        heads = {p.index for p in self.heads()}
+        for wire in output.wires:
+            part = self.flat.parts[wire.part]
+            if part.op == "softmax" and any(w.part in heads for w in part.wires):
+                self.covered.add(part.index)
+
+    def traits(self) -> dict[str, Trait]:
+        """All of the above, by aspect."""
+        layout = self.layout()
+        found: list[Trait | None] = [
+            self.terminals("input"), self.embedding(), self.position(), self.blocks(), layout,
+            self.norm(), *(self.ends() if self._residuals else []), self.bias(),
+            self.output_matrix(), self.terminals("output"),
+        ]  # fmt: skip
+        return {t.aspect: t for t in found if t is not None}
+
+
+def _bare(text: str) -> str:
+    return text[1:-1] if text.startswith("(") and text.endswith(")") else text

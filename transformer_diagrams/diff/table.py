@@ -1,0 +1,129 @@
+"""Sizes, options and counts of two specs side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from transformer_diagrams.count import Inspection
+from transformer_diagrams.count.amount import Amount
+from transformer_diagrams.dims import DimError, sym
+from transformer_diagrams.spec.model import Source, Spec
+
+ABSENT = "-"
+LENGTH = "d_t"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One value: its number where known, and its words (a formula, a choice)."""
+
+    number: int | float | None
+    text: str
+
+    @property
+    def shown(self) -> str:
+        if self.number is None:
+            return self.text
+        return f"{self.number:,}"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One quantity in both specs. ``section``: size, option, params, cache, flops."""
+
+    section: str
+    name: str
+    a: Cell
+    b: Cell
+    doc: str = ""
+
+    @property
+    def same(self) -> bool:
+        return self.a == self.b
+
+    def as_json(self) -> dict[str, Any]:
+        def cell(given: Cell) -> dict[str, Any] | None:
+            if given.text == ABSENT and given.number is None:
+                return None
+            return {"number": given.number, "text": given.text}
+
+        return {
+            "section": self.section, "name": self.name, "doc": self.doc, "same": self.same,
+            "a": cell(self.a), "b": cell(self.b),
+        }  # fmt: skip
+
+
+def rows(spec_a: Spec, spec_b: Spec, a: Inspection, b: Inspection) -> list[Row]:
+    """Every size, option and count that one of the two has."""
+    found = []
+    for name in dict.fromkeys((*spec_a.dims, *spec_b.dims)):
+        doc = next((s.dims[name].doc for s in (spec_a, spec_b) if name in s.dims), "")
+        found.append(Row("size", name, _size(spec_a, a, name), _size(spec_b, b, name), doc))
+    for name in dict.fromkeys((*spec_a.options, *spec_b.options)):
+        doc = next((s.options[name].doc for s in (spec_a, spec_b) if name in s.options), "")
+        found.append(Row("option", name, _option(a, name), _option(b, name), doc))
+    found.append(Row("params", "parameters", _amount(a.params.total), _amount(b.params.total)))
+    for role in sorted({*a.params.by_role, *b.params.by_role}):
+        found.append(
+            Row("params", f"  {role}", _role(a.params.by_role, role), _role(b.params.by_role, role))
+        )
+    if any(i.params.active.exact != i.params.total.exact for i in (a, b)):
+        found.append(
+            Row("params", "active a token", _amount(a.params.active), _amount(b.params.active))
+        )
+    found.append(
+        Row("cache", "KV cache a token", _amount(a.kv_cache.per_token),
+            _amount(b.kv_cache.per_token), "elements")
+    )  # fmt: skip
+    found.append(Row("flops", "FLOPs a token", _flops(a), _flops(b), _length_words(a, b)))
+    return found
+
+
+def _size(spec: Spec, found: Inspection, name: str) -> Cell:
+    dim = spec.dims.get(name)
+    if dim is None:
+        return Cell(None, ABSENT)
+    text = str(dim.value or dim.default or "any")
+    return Cell(found.numbers.get(name), text)
+
+
+def _option(found: Inspection, name: str) -> Cell:
+    if name not in found.options:
+        return Cell(None, ABSENT)
+    return Cell(None, str(found.options[name]).lower())
+
+
+def _amount(amount: Amount) -> Cell:
+    return Cell(amount.number, str(amount.formula))
+
+
+def _role(by_role: Mapping[str, Amount], role: str) -> Cell:
+    return _amount(by_role[role]) if role in by_role else Cell(None, ABSENT)
+
+
+def _flops(found: Inspection) -> Cell:
+    """Forward FLOPs over the positions they are for."""
+    length = found.length or found.numbers.get(LENGTH)
+    number: int | float | None = None
+    if found.flops.number is not None and length:
+        whole, rest = divmod(found.flops.number, length)
+        number = whole if rest == 0 else round(found.flops.number / length, 1)
+    try:
+        formula = str(found.flops.formula / sym(LENGTH))
+    except DimError:
+        formula = f"({found.flops.formula}) / {LENGTH}"
+    return Cell(number, formula)
+
+
+def _length_words(a: Inspection, b: Inspection) -> str:
+    lengths = dict.fromkeys(str(i.length or i.numbers.get(LENGTH) or "?") for i in (a, b))
+    return f"forward, {' and '.join(lengths)} positions"
+
+
+def source_words(source: Source) -> str:
+    """Where it was published, in one line."""
+    parts = [source.title, source.authors, str(source.year or "")]
+    parts += [f"arXiv:{source.arxiv}" if source.arxiv else source.url]
+    return ", ".join(part for part in parts if part)

@@ -1,0 +1,129 @@
+"""What is said of an architecture: one trait an aspect, comparable, in words, with its places."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from transformer_diagrams.diff.flat import Flat, Part
+from transformer_diagrams.dims import Dim, DimError
+from transformer_diagrams.graph.ir import Group
+from transformer_diagrams.ops.registry import Shape
+
+LINEAR = ("linear", "head_linear", "lora", "tied_linear")
+NORMS = ("layernorm", "rmsnorm", "l2norm")
+NORM_NAMES = {"layernorm": "LayerNorm", "rmsnorm": "RMSNorm", "l2norm": "L2 norm"}
+ACTS = ("activation", "gelu", "relu", "silu", "sigmoid", "tanh")
+ACT_NAMES = {
+    "gelu": "GELU", "relu": "ReLU", "silu": "SiLU", "sigmoid": "sigmoid", "tanh": "tanh",
+    "identity": "no activation",
+}  # fmt: skip
+GATED_NAMES = {"silu": "SwiGLU", "gelu": "GEGLU", "relu": "ReGLU", "sigmoid": "GLU"}
+NUMBERS = ("no", "one", "two", "three", "four", "five", "six")
+
+
+@dataclass(frozen=True, slots=True)
+class Trait:
+    """One answer to one question. Two traits of an aspect are equal when their ``key`` is.
+
+    ``at`` are the paths of the nodes that show it; "" as text: nothing of the kind is there.
+    """
+
+    aspect: str
+    key: str
+    text: str
+    at: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A sub-module that does one job: one attention, one feed-forward network."""
+
+    kind: str  # attention | ffn
+    path: str
+    scope: Group | None
+    parts: tuple[int, ...]
+    traits: Mapping[str, Trait]
+
+
+@dataclass(slots=True)
+class Reading:
+    """One graph while it is read: its parts, and numbers for sizes where a config gives them."""
+
+    flat: Flat
+    numbers: Mapping[str, int] = field(default_factory=dict)
+
+    def same(self, a: Dim, b: Dim) -> bool:
+        """Whether two sizes are equal, as formulas or in the numbers of the config."""
+        if a == b:
+            return True
+        left, right = self.number(a), self.number(b)
+        return left is not None and left == right
+
+    def number(self, size: Dim) -> int | None:
+        """The number behind a size, where known."""
+        try:
+            if size.free <= self.numbers.keys():
+                return size.evaluate(self.numbers)
+        except DimError:
+            pass
+        return size.as_int()
+
+    def said(self, size: Dim) -> str:
+        """A size with its number: ``n_g = 8``."""
+        number = self.number(size)
+        return str(size) if number is None or size.is_const else f"{size} = {number}"
+
+
+def is_true(value: object) -> bool:
+    """Whether an attribute is set: options arrive as booleans or as words."""
+    return value is True or str(value).lower() == "true"
+
+
+def attr(part: Part, name: str) -> str:
+    """An attribute as text; "" when it is not given."""
+    value = part.node.attrs.get(name)
+    return "" if value is None else str(value)
+
+
+def heads_of(shape: Shape | None) -> Dim | None:
+    """The axis of heads in [heads, positions, width]; None without one."""
+    if shape is None or len(shape.dims) < 3:
+        return None
+    return shape.dims[-3]
+
+
+def width_of(shape: Shape | None) -> Dim | None:
+    """The last axis."""
+    return shape.dims[-1] if shape is not None and shape.dims else None
+
+
+def unique(texts: Iterable[str]) -> list[str]:
+    """Each text once, in the order they came."""
+    return list(dict.fromkeys(texts))
+
+
+def joined(texts: Iterable[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    listed = unique(texts)
+    if len(listed) < 2:
+        return "".join(listed)
+    return f"{', '.join(listed[:-1])} and {listed[-1]}"
+
+
+_TEX = re.compile(r"\\(?:text|mathrm|mathbf|operatorname)\{([^{}]*)\}")
+
+
+def plain(markup: str) -> str:
+    """A label as one line of ordinary text: ``Linear $W_{gate}$`` -> ``Linear W_gate``."""
+    out = _TEX.sub(r"\1", " ".join(markup.split()))
+    out = out.replace("\\times", "x").replace("\\sqrt", "sqrt").replace("\\,", " ")
+    out = out.replace("^\\top", "^T").replace("\\", "")
+    out = re.sub(r"sqrt\{([^{}]*)\}", r"sqrt(\1)", out)
+    return " ".join(out.replace("$", "").replace("{", "").replace("}", "").split())
+
+
+def name_of(part: Part) -> str:
+    """What a reader would call a part."""
+    return plain(part.node.label) or part.node.symbol or part.op.replace("_", " ")

@@ -1,0 +1,123 @@
+"""Along the flow: the v of every rank, and the tracks in the channels between them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from transformer_diagrams.graph.ir import BORDER
+from transformer_diagrams.layout.channels import Net, assign_tracks
+from transformer_diagrams.layout.frames import title_band
+from transformer_diagrams.layout.labels import label_level
+from transformer_diagrams.layout.layers import (
+    flow_of,
+    is_wide,
+)
+from transformer_diagrams.layout.work import (
+    Work,
+)
+
+
+def stack_ranks(w: Work) -> None:
+    """Tracks and the v of every rank."""
+    s, layers = w.ctx.sizes, w.layers
+    left, right = w.borders()
+    nets: dict[int, dict[int, tuple[set[float], set[float], float | None]]] = defaultdict(dict)
+
+    def entry(level: int, net: int) -> tuple[set[float], set[float]]:
+        got = nets[level].setdefault(net, (set(), set(), None))
+        return got[0], got[1]
+
+    for seg in layers.segments:
+        leaves, rises = entry(layers.cells[seg.tail].rank, seg.net)
+        a, b = w.columns_of(seg)
+        leaves.add(a)
+        rises.add(b)
+    for index, edge in flow_of(w.group):
+        side_in = w.sides.get(("in", edge.tail.port)) if edge.tail.child == BORDER else None
+        side_out = w.sides.get(("out", edge.head.port)) if edge.head.child == BORDER else None
+        if side_in and edge.head.child != BORDER:
+            child = w.group.children[edge.head.child]
+            inner = w.inside.get(edge.head.child)
+            if inner is not None and inner.ins[edge.head.port].side != "start":
+                continue
+            cell = layers.cell_of[(edge.head.child, edge.head.port if is_wide(child) else 0)]
+            level = layers.cells[cell].rank - 1
+            number = layers.net_of[(BORDER, edge.tail.port)]
+            leaves, rises = entry(level, number)
+            rises.add(layers.cells[cell].u + w.head_off.get((cell, edge.head.port), 0.0))
+            nets[level][number] = (leaves, rises, left if side_in == "low" else right)
+            w.flank_rank[index] = level
+        elif side_out and edge.tail.child != BORDER:
+            child = w.group.children[edge.tail.child]
+            cell = layers.cell_of[(edge.tail.child, edge.tail.port if is_wide(child) else 0)]
+            level = layers.cells[cell].rank
+            number = layers.net_of[(edge.tail.child, edge.tail.port)]
+            leaves, rises = entry(level, number)
+            leaves.add(layers.cells[cell].u + w.tail_off.get((cell, edge.tail.port), 0.0))
+            nets[level][number] = (leaves, rises, left if side_out == "low" else right)
+            w.flank_rank[index] = level
+
+    heights = _rank_heights(w)
+    label_room: dict[int, list[float]] = defaultdict(list)
+    for number, note in w.labels.items():
+        label_room[label_level(w, number)].append(note.dv)
+    at = 0.0
+    count = len(layers.ranks)
+    for level in range(count):
+        w.bottom.append(at)
+        at += heights[level]
+        w.top.append(at)
+        if level == count - 1:
+            break
+        if not layers.ranks[level] or not layers.ranks[level + 1]:
+            continue  # no border ports on that side
+        numbers = sorted(nets[level])
+        made = [
+            Net(
+                tuple(sorted(nets[level][n][0])),
+                tuple(sorted(nets[level][n][1])),
+                nets[level][n][2],
+            )
+            for n in numbers
+        ]
+        tracks = assign_tracks(made)
+        used = max(tracks, default=-1) + 1
+        labelled = label_room[level]
+        lead, base = _channel_base(w, level, labelled)
+        for n, t in zip(numbers, tracks, strict=True):
+            if t >= 0:
+                w.track[(level, n)] = at + lead + t * s.track_gap
+        approach = s.arrow_length + s.line_corner + 1.0
+        if level == count - 2 and w.group.outputs:
+            approach = s.line_corner + 2
+        need = lead + (used - 1) * s.track_gap + approach if used else 0.0
+        at += max(base, need)
+
+
+def _rank_heights(w: Work) -> list[float]:
+    heights = [0.0] * len(w.layers.ranks)
+    for cell in w.layers.cells:
+        if cell.child >= 0:
+            heights[cell.rank] = max(heights[cell.rank], w.dv[cell.child])
+    return heights
+
+
+def _channel_base(w: Work, level: int, labelled: list[float]) -> tuple[float, float]:
+    """(distance from the lower rank to the first track, least height) of a channel."""
+    s, last = w.ctx.sizes, len(w.layers.ranks) - 2
+    tallest = max(labelled, default=0.0)
+    lead = 9.0 if not labelled else tallest + 5.0
+    base = s.gap_rank if not labelled else max(s.gap_rank, tallest + s.arrow_length + 7.0)
+    if level == 0:
+        band = title_band(w)
+        if w.group.framed:
+            return band + 4.0, band + 4.0
+        if w.group.kind == "residual":
+            return 11.0, 17.0
+        return 4.0, 0.0
+    if level == last and w.group.outputs:
+        if w.group.framed:
+            base = s.frame_pad + 4.0 if not labelled else max(s.frame_pad + 4.0, tallest + 5.0)
+            return lead, base
+        return lead, 0.0 if not labelled else tallest + 4.0
+    return lead, base

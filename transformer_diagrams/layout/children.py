@@ -1,0 +1,64 @@
+"""Children sized: closed ones measured, groups laid out first, sibling lanes in one line."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from transformer_diagrams.graph.ir import BORDER, Group
+from transformer_diagrams.layout.labels import outputs_room
+from transformer_diagrams.layout.layers import alone_in_rank, is_wide
+from transformer_diagrams.layout.measure import size_node
+from transformer_diagrams.layout.work import (
+    Place,
+    Sides,
+    Work,
+)
+
+
+def place_children(w: Work, place: Place) -> None:
+    """Size every child; ``place`` lays out a group."""
+    alone = alone_in_rank(w.group)
+    for index, child in enumerate(w.group.children):
+        if isinstance(child, Group):
+            w.inside[index] = place(
+                child, w.ctx, _child_sides(w, index, child), w.group.kind != "root"
+            )
+        else:
+            size = size_node(child, w.ctx, tower=index in alone)
+            room = outputs_room(w.group, index, w.ctx) if len(child.outputs) > 1 else 0.0
+            if room and not is_wide(child) and w.ctx.across:
+                size = replace(size, height=max(size.height, room))
+            elif room and not is_wide(child):
+                size = replace(size, width=max(size.width, room))
+            w.sized[index] = size
+    # the lanes of sibling residuals run in one line
+    lanes = {i: p.lane - p.ref for i, p in w.inside.items() if p.lane is not None}
+    if lanes:
+        reach = max(lanes.values())
+        for i in lanes:
+            placed = w.inside[i]
+            placed.move_lane(placed.ref + reach)
+    for index, child in enumerate(w.group.children):
+        if index in w.inside:
+            placed = w.inside[index]
+            sheet = 2 * w.ctx.sizes.stack_offset if child.stack else 0.0
+            w.du[index], w.dv[index] = placed.width + sheet, placed.length + sheet
+        else:
+            size = w.sized[index]
+            width, height = size.width + size.sheet, size.height + size.sheet
+            w.du[index], w.dv[index] = (height, width) if w.ctx.across else (width, height)
+
+
+def _child_sides(w: Work, index: int, child: Group) -> Sides:
+    """A framed child takes a flank port of ours on its own flank; others lean that way."""
+    sides: Sides = {}
+    for edge in w.group.edges:
+        if edge.kind == "residual" or edge.head.child != index or edge.tail.child != BORDER:
+            continue
+        flank = w.sides.get(("in", edge.tail.port))
+        lean = w.sides.get(("lean", edge.tail.port))
+        if flank and child.framed:
+            sides[("in", edge.head.port)] = flank
+        elif flank or lean:
+            sides[("lean", edge.head.port)] = flank or lean or ""
+    return sides

@@ -1,0 +1,157 @@
+"""The frame around a group: its padding, its title and its badge."""
+
+from __future__ import annotations
+
+from transformer_diagrams.layout.placed import Gate, Note, Placed
+from transformer_diagrams.layout.work import (
+    FOLD_BEYOND,
+    Work,
+)
+from transformer_diagrams.text import measure
+
+
+def fold_title(w: Work) -> None:
+    """Two lines for a title that would else make its frame wider than its content."""
+    w.title = w.group.title
+    if not w.group.framed or not w.title or w.ctx.across:
+        return
+    s = w.ctx.sizes
+    left, right = w.borders()
+    gates = sorted(w.layers.cells[c].u for c in w.layers.in_cell.values())
+    if not gates or " " not in w.title or "$" in w.title:
+        return
+    need = measure(w.title, s.font_title, "medium").width + s.title_pad_x + 6.0
+    badge = measure(w.group.badge, s.font_badge).width + 14.0 if w.group.badge else 0.0
+    before, after = gates[0] - left + s.frame_pad, right - gates[-1] + s.frame_pad
+    if need <= before + FOLD_BEYOND or need + badge <= after:
+        return
+    words = w.title.split(" ")
+    folds = [" ".join(words[:i]) + "\n" + " ".join(words[i:]) for i in range(1, len(words))]
+    w.title = min(folds, key=lambda t: measure(t, s.font_title, "medium").width)
+
+
+def title_band(w: Work) -> float:
+    """Height along the flow of the strip that holds the frame's title."""
+    s = w.ctx.sizes
+    if not w.group.framed:
+        return 0.0
+    if w.ctx.across or not (w.group.title or w.group.badge):
+        return s.frame_pad
+    tall = max(
+        measure(w.title, s.font_title, "medium").height if w.title else 0.0,
+        measure(w.group.badge, s.font_badge).height if w.group.badge else 0.0,
+    )
+    return tall + s.title_pad_y + 2.0
+
+
+def add_frame(w: Work) -> None:
+    """Padding, title and badge of a framed group; the frame grows where they need it."""
+    if not w.group.framed:
+        return
+    s, out = w.ctx.sizes, w.out
+    title = measure(w.title, s.font_title, "medium") if w.title else None
+    badge = measure(w.group.badge, s.font_badge) if w.group.badge else None
+    out.shift_u(s.frame_pad)
+    out.width += 2 * s.frame_pad
+    if not title and not badge:
+        return
+    if w.ctx.across:
+        _frame_across(w, title, badge)
+        return
+    gates = sorted(g.at for g in out.ins.values() if g.side == "start")
+    pad = s.title_pad_x
+    title_need = title.width + pad + 6.0 if title else 0.0
+    badge_need = badge.width + pad + 6.0 if badge else 0.0
+    first = gates[0] if gates else out.width
+    last_room = out.width - (gates[-1] if gates else 0.0)
+    title_u = pad
+    if title and first < title_need:
+        if gates and last_room >= title_need + badge_need:
+            title_u = gates[-1] + 8.0
+        else:
+            grow = title_need - first
+            out.shift_u(grow)
+            out.width += grow
+    if badge:
+        room = out.width - (
+            max(g.at for g in out.ins.values() if g.side == "start") if gates else 0
+        )
+        used = title_need if title_u > pad or not gates else 0.0
+        if room < badge_need + used:
+            out.width += badge_need + used - room
+    if title:
+        out.notes.append(
+            Note(
+                w.title,
+                "title",
+                title_u,
+                s.title_pad_y - 1.5,
+                title.width,
+                title.height,
+                s.font_title,
+                "medium",
+            )
+        )
+    if badge:
+        out.notes.append(
+            Note(
+                w.group.badge,
+                "badge",
+                out.width - pad - badge.width,
+                s.title_pad_y - 1.5,
+                badge.width,
+                badge.height,
+                s.font_badge,
+            )
+        )
+
+
+def _frame_across(w: Work, title: object, badge: object) -> None:
+    s, out = w.ctx.sizes, w.out
+    texts = [
+        (w.group.title, "title", s.font_title, "medium"),
+        (w.group.badge, "badge", s.font_badge, "regular"),
+    ]
+    sizes = [measure(m, f, w) if m else None for m, _, f, w in texts]
+    band = max(t.height for t in sizes if t) + s.title_pad_y
+    grow = max(0.0, band + 2.0 - s.frame_pad)
+    out.shift_u(grow)
+    out.width += grow
+    need = sum(t.width + s.title_pad_x for t in sizes if t) + 2 * s.title_pad_x
+    if out.length < need:
+        extra = need - out.length
+        _lengthen(out, extra)
+    for (markup, kind, size, weight), text in zip(texts, sizes, strict=True):
+        if text is None:
+            continue
+        v = s.title_pad_x if kind == "title" else out.length - s.title_pad_x - text.width
+        out.notes.append(
+            Note(markup, kind, s.title_pad_y - 1.5, v, text.height, text.width, size, weight)
+        )
+
+
+def _lengthen(out: Placed, extra: float) -> None:
+    """Make room along the flow: half before the content, half after it."""
+    half = extra / 2
+    old = out.length
+    out.length += extra
+    for spot in out.spots:
+        spot.v += half
+    for note in out.notes:
+        note.v += half
+    for gates in (out.ins, out.outs):
+        for port, gate in gates.items():
+            if gate.side in ("low", "high"):
+                gates[port] = Gate(gate.side, gate.at + half)
+    for wire in out.wires:
+        wire.points = [
+            (
+                u,
+                0.0
+                if abs(v) < 0.01 and not wire.tap
+                else out.length
+                if abs(v - old) < 0.01
+                else v + half,
+            )
+            for u, v in wire.points
+        ]

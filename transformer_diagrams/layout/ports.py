@@ -1,0 +1,176 @@
+"""Where lines enter and leave: the reach of every cell and the ports along every box."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from transformer_diagrams.graph.ir import BORDER, Node
+from transformer_diagrams.layout.layers import (
+    Cell,
+    Segment,
+    is_wide,
+)
+from transformer_diagrams.layout.work import (
+    NARROW,
+    PORT_EDGE,
+    PORT_GAP,
+    Work,
+)
+from transformer_diagrams.text import measure
+
+
+def measure_cells(w: Work) -> None:
+    """How far every cell reaches to both sides of its column."""
+    for cell in w.layers.cells:
+        if cell.kind == "child":
+            if cell.child in w.inside:
+                placed = w.inside[cell.child]
+                cell.left = placed.ref
+                cell.right = w.du[cell.child] - placed.ref
+            else:
+                size = w.sized[cell.child]
+                front = size.height if w.ctx.across else size.width
+                cell.left = cell.right = front / 2
+                if w.ctx.across:
+                    cell.left += size.sheet
+                    cell.right += size.count.height + 2.0 if size.count else 0.0
+                else:
+                    cell.right += size.sheet
+                    cell.right += size.count.width + 3.0 if size.count else 0.0
+        elif cell.kind == "slice":
+            cell.left = cell.right = 24.0 if not w.ctx.across else 12.0
+        else:
+            cell.left = cell.right = NARROW
+            _room_outside(w, cell)
+
+
+def _room_outside(w: Work, cell: Cell) -> None:
+    """Border inputs of a frame keep room for the shapes that stand beside them outside."""
+    if cell.kind != "in" or not w.group.framed or len(w.group.inputs) < 2:
+        return
+    shape = w.group.inputs[cell.port].shape
+    words = shape.tex(w.ctx.tex) if shape is not None else ""
+    if w.ctx.shapes == "none" or not words:
+        return
+    text = measure(f"${words}$", w.ctx.sizes.font_shape)
+    reach = w.ctx.sizes.label_gap + (text.height if w.ctx.across else text.width) + 3.0
+    if w.ctx.across:
+        cell.left = reach
+    else:
+        cell.right = reach
+
+
+def fix_ports(w: Work) -> None:
+    """The ports of a group that is already laid out stay where they are."""
+    for index, placed in w.inside.items():
+        cell = w.layers.cell_of[(index, 0)]
+        for kind, gates in (("in", placed.ins), ("out", placed.outs)):
+            for port, gate in gates.items():
+                if gate.side in ("start", "end"):
+                    w.layers.fixed[(cell, kind, port)] = gate.at / max(placed.width, 1.0)
+
+
+def spread_ports(w: Work) -> None:
+    """Where along its box every port lies."""
+    place = {c: i for rank in w.layers.ranks for i, c in enumerate(rank)}
+    ins: dict[int, list[Segment]] = defaultdict(list)
+    outs: dict[int, list[Segment]] = defaultdict(list)
+    for seg in w.layers.segments:
+        ins[seg.head].append(seg)
+        outs[seg.tail].append(seg)
+    flank: dict[int, list[tuple[int, str]]] = defaultdict(list)
+    for edge in w.group.edges:
+        if edge.tail.child == BORDER and edge.kind != "residual":
+            side = w.sides.get(("in", edge.tail.port))
+            if side and edge.head.child != BORDER:
+                child = w.group.children[edge.head.child]
+                if isinstance(child, Node) and not is_wide(child):
+                    flank[edge.head.child].append((edge.head.port, side))
+    for cell in w.layers.cells:
+        if cell.kind != "child":
+            continue
+        if cell.child in w.inside:
+            placed = w.inside[cell.child]
+            for port, gate in placed.ins.items():
+                if gate.side == "start":
+                    w.head_off[(cell.index, port)] = gate.at - placed.ref
+            for port, gate in placed.outs.items():
+                if gate.side == "end":
+                    w.tail_off[(cell.index, port)] = gate.at - placed.ref
+            continue
+        node = w.group.children[cell.child]
+        assert isinstance(node, Node)
+        if node.form == "circle":
+            continue
+        width = w.front(cell.child)
+        arriving = sorted(ins[cell.index], key=lambda s: (place[s.tail], s.tail_port, s.head_port))
+        ports = [(s.head_port, s.spine) for s in arriving]
+        ports = (
+            [(p, False) for p, side in flank[cell.child] if side == "low"]
+            + ports
+            + [(p, False) for p, side in flank[cell.child] if side == "high"]
+        )
+        for port, off in _spread(ports, width).items():
+            w.head_off[(cell.index, port)] = off
+        leaving = sorted(outs[cell.index], key=lambda s: (place[s.head], s.head_port))
+        ports = list(dict.fromkeys((s.tail_port, False) for s in leaving))
+        if len(ports) > 1:
+            spined = {s.tail_port for s in leaving if s.spine}
+            ports = [(p, p in spined and len(ports) % 2 == 1) for p, _ in ports]
+            for port, off in _spread(ports, width).items():
+                w.tail_off[(cell.index, port)] = off
+
+
+def straighten_ports(w: Work) -> None:
+    """Move a port along its box where that makes its line straight: first ins, then outs."""
+    readers: dict[tuple[int, int], int] = defaultdict(int)
+    for seg in w.layers.segments:
+        readers[(seg.tail, seg.tail_port)] += 1
+    order = sorted(w.layers.segments, key=lambda q: (not q.spine, q.head, q.head_port))
+    for seg in order:
+        leave, enter = w.columns_of(seg)
+        _move_port(w, w.head_off, seg.head, seg.head_port, leave - enter)
+    for seg in order:
+        leave, enter = w.columns_of(seg)
+        single = readers[(seg.tail, seg.tail_port)] == 1 and not seg.spine
+        if single and seg.net not in w.labels:  # a label's place is settled already
+            _move_port(w, w.tail_off, seg.tail, seg.tail_port, enter - leave)
+
+
+def _move_port(
+    w: Work, offsets: dict[tuple[int, int], float], cell: int, port: int, by: float
+) -> None:
+    """Move one port of a closed box by ``by``, if it keeps its order, its room and its gaps."""
+    item = w.layers.cells[cell]
+    if abs(by) < 0.01 or item.kind != "child" or item.child in w.inside:
+        return
+    node = w.group.children[item.child]
+    if isinstance(node, Node) and node.form != "box":
+        return
+    old = offsets.get((cell, port), 0.0)
+    new = old + by
+    others = [o for (c, p), o in offsets.items() if c == cell and p != port]
+    room = w.front(item.child) / 2 - PORT_EDGE
+    keeps_order = all((o < old) == (o < new) for o in others)
+    if abs(new) <= room and keeps_order and all(abs(o - new) >= 12 for o in others):
+        offsets[(cell, port)] = new
+
+
+def _spread(ports: list[tuple[int, bool]], width: float) -> dict[int, float]:
+    """Offsets of ports along a box: the main stream in the middle, the others to its sides."""
+    count = len(ports)
+    spine = next((i for i, (_, on) in enumerate(ports) if on), None)
+    if spine is None:
+        return {port: width * ((i + 0.5) / count - 0.5) for i, (port, _) in enumerate(ports)}
+    # the stream enters in the middle where the others then keep their distance, else all evenly
+    reach = width / 2 - PORT_EDGE
+    most = max(spine, count - 1 - spine, 1)
+    step = max(width / 2 / (most + 1), min(8.5, reach / most))
+    if step < PORT_GAP and width / count >= step:
+        return {port: width * ((i + 0.5) / count - 0.5) for i, (port, _) in enumerate(ports)}
+    offsets: dict[int, float] = {}
+    for i, (port, _) in enumerate(ports):
+        beside = spine if i < spine else count - 1 - spine  # how many on this side
+        step = max(width / 2 / (beside + 1), min(8.5, reach / beside)) if beside else 0.0
+        offsets[port] = (i - spine) * step
+    return offsets

@@ -1,0 +1,95 @@
+"""A spec against the JSON Schema alone, as an editor with a YAML language server sees it.
+
+The loader says more, and in better words; this is for those who edit by the schema and want to
+know what their editor will mark, for example before a commit.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from transformer_diagrams.errors import Fault, Report, Span
+from transformer_diagrams.spec.load import decode
+from transformer_diagrams.spec.schema import build
+from transformer_diagrams.spec.yaml_nodes import Map, Node, Seq, Source, plain_data
+from transformer_diagrams.spec.yaml_source import read
+
+if TYPE_CHECKING:
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import ValidationError
+
+LONGEST_MESSAGE = 200  # characters; the validator shows a wrong value whole, however long
+
+
+def validate(data: bytes, file: str) -> Report:
+    """Every departure of a file's bytes from the schema, in the order of the file.
+
+    Faults of the YAML itself come first and alone: without a tree there is nothing to look at.
+    Each fault has the place, the document path and the validator's own message.
+    """
+    report = Report()
+    text = decode(data, file, report)
+    root, source = read(text, file, report) if text is not None else (None, Source("", file))
+    if root is None or report.errors:
+        return report
+    faults = [_fault(error, root, source) for error in _validator().iter_errors(plain_data(root))]
+    faults.sort(key=lambda fault: (fault.span.line, fault.span.column, fault.message))
+    report.faults.extend(dict.fromkeys(faults))
+    return report
+
+
+@lru_cache(maxsize=1)
+def _validator() -> Draft202012Validator:
+    from jsonschema import Draft202012Validator
+
+    return Draft202012Validator(build())
+
+
+def _fault(error: ValidationError, root: Node, source: Source) -> Fault:
+    from jsonschema.exceptions import best_match
+
+    # Of a choice of forms, what is wrong with the one that fits best.
+    leaf = best_match([error]) or error
+    steps = list(leaf.absolute_path)
+    message = leaf.message
+    if len(message) > LONGEST_MESSAGE:
+        message = message[: LONGEST_MESSAGE - 3].rstrip() + "..."
+    node = _at(root, steps)
+    span = source.span(node)
+    unexpected = _unexpected(leaf)
+    if unexpected and isinstance(node, Map):
+        key, _ = node.entries[unexpected[0]]
+        span = Span(source.file, key.line, key.column)
+    return Fault("schema", message, span, path=_path(steps), found=", ".join(unexpected))
+
+
+def _at(root: Node, steps: Iterable[str | int]) -> Node:
+    node = root
+    for step in steps:
+        if isinstance(node, Map) and isinstance(step, str) and step in node.entries:
+            node = node.entries[step][1]
+        elif isinstance(node, Seq) and isinstance(step, int) and step < len(node.items):
+            node = node.items[step]
+    return node
+
+
+def _unexpected(error: ValidationError) -> list[str]:
+    """The keys that a fault of unexpected keys speaks of."""
+    if error.validator != "additionalProperties" or not isinstance(error.instance, dict):
+        return []
+    schema: Any = error.schema
+    patterns = schema.get("patternProperties", {})
+    return [
+        key
+        for key in error.instance
+        if key not in schema.get("properties", {})
+        and not any(re.search(pattern, key) for pattern in patterns)
+    ]
+
+
+def _path(steps: Iterable[str | int]) -> str:
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
+    return text.removeprefix(".")
