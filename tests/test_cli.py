@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from transformer_diagrams.api import bundled_ids
 from transformer_diagrams.cli.app import COMMANDS, program, run
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -238,6 +239,25 @@ def test_globs_and_folders_name_specs(tdx: Any, here: Path) -> None:
     assert tdx("list", "mha-*", "--json").json[0]["id"].startswith("mha-")
 
 
+def test_a_glob_means_specs_and_no_other_files(tdx: Any, here: Path) -> None:
+    (here / "gone.txt").write_text("no spec")
+    (here / "gone.png").write_bytes(b"\x89PNG")
+    (here / "gqa.yml").write_text(GOOD)  # stands for the bundled one, as it does by its id
+    everything = tdx("check", "*")
+    assert ".txt" not in everything.out + everything.err
+    assert ".png" not in everything.out + everything.err
+    shown = [line.split(":")[0] for line in everything.out.splitlines()]
+    own = ["bad-form.yaml", "bad-shape.yaml", "good.yaml", "gqa.yml", "user.yaml"]
+    assert shown[:5] == own
+    assert len(shown) == 5 + len(bundled_ids()) - 1
+    shown = [line.split(":")[0] for line in tdx("check", "g[oq]*").out.splitlines()]
+    assert shown[:2] == ["good.yaml", "gqa.yml"]
+    assert not [name for name in shown if name.endswith("gqa.yaml")]
+    (here / "folder.yaml").mkdir()
+    assert tdx("check", "fold*").code == 2
+    assert tdx("check", "*.txt").code == 2
+
+
 def test_one_bad_spec_does_not_stop_the_others(tdx: Any, here: Path) -> None:
     result = tdx("render", "bad-form", "no-such", "good", "bad-shape", "user")
     assert result.code == 2
@@ -451,6 +471,38 @@ def test_the_schema_is_json_schema_and_knows_the_ops(tdx: Any) -> None:
     result = tdx("schema")
     assert result.json["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     assert "rmsnorm" in result.out
+
+
+def test_files_are_held_against_the_schema_as_an_editor_does(tdx: Any, here: Path) -> None:
+    (here / "wrong.yaml").write_text(
+        "titel: x\nblocks:\n"
+        "  - {op: linear, out: 3, bais: true}\n  - {residual: [{op: box, when: on}]}\n"
+    )
+    result = tdx("schema", "--validate", "wrong.yaml", "good", "gqa")
+    assert result.code == 1
+    assert result.out.splitlines()[0] == "wrong.yaml: 3 faults"
+    assert result.out.splitlines()[1] == "good.yaml: fine"
+    heads = [line for line in result.err.splitlines() if line.startswith("wrong.yaml:")]
+    assert [head.split(": ")[0] for head in heads] == [
+        "wrong.yaml:1:1", "wrong.yaml:3:26", "wrong.yaml:4:33",
+    ]  # fmt: skip
+    assert "'bais' was unexpected" in heads[1]
+    assert "blocks[1].residual[0].when: 'on' is not one of" in heads[2]
+    assert tdx("schema", "--validate", "good").code == 0
+
+
+def test_what_the_schema_cannot_see_is_left_to_check(tdx: Any) -> None:
+    assert tdx("schema", "--validate", "bad-shape").code == 0
+    assert tdx("check", "bad-shape").code == 1
+
+
+def test_a_file_that_is_no_yaml_is_one_fault_of_the_schema_s_check(tdx: Any, here: Path) -> None:
+    (here / "tab.yaml").write_text("blocks:\n\t- softmax\n")
+    result = tdx("schema", "--validate", "tab.yaml")
+    assert result.code == 1
+    assert "TAB" in result.err
+    for words in (("schema", "--validate"), ("schema", "good")):
+        assert tdx(*words).code == 2
 
 
 def test_a_new_spec_is_commented_renders_and_is_never_overwritten(tdx: Any, here: Path) -> None:

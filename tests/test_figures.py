@@ -31,7 +31,7 @@ def test_lint(spec: str, direction: str) -> None:
                 scene = layout(graph, get(theme), Options(direction=direction, shapes=shapes))
                 for finding in lint(scene, get(theme)).findings:
                     found.append(f"open={opened} {theme} shapes={shapes}: {finding}")
-        scene = layout(graph, get("paper"), Options(direction=direction))
+        scene = layout(graph, get("paper"), Options(direction=direction, legend=True))
         for theme in NAMES:
             found += [f"{theme}: {f}" for f in lint(scene, get(theme)).findings]
     assert found == []

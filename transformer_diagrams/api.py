@@ -271,15 +271,7 @@ class Model:
 
     def scene(self, **asked: Any) -> Scene:
         """The figure as numbers."""
-        from transformer_diagrams.layout.engine import Options as LayoutOptions
-        from transformer_diagrams.layout.engine import layout
-
-        options = settle(asked, self.spec.show)
-        graph = self.graph(**asked)
-        wish = LayoutOptions(
-            direction=options.direction, shapes=options.shapes, legend=options.legend
-        )
-        return layout(graph, _theme(options), wish)
+        return _placed(self.graph(**asked), settle(asked, self.spec.show))
 
     def emit(self, stage: str, **asked: Any) -> Any:
         """What a stage made, as plain data: ``spec``, ``graph``, ``shapes`` or ``scene``."""
@@ -353,11 +345,13 @@ class Model:
         return _joined(symbols.faults, numbers.faults)
 
     def _render(self, format: str, asked: Mapping[str, Any]) -> store.Entry:
+        from transformer_diagrams.graph import direction
         from transformer_diagrams.render.formats import Drawing, get
 
         options = settle(asked, self.spec.show)
+        graph = self.graph(**asked)
         drawing = Drawing(
-            self.scene(**asked),
+            _placed(graph, options),
             _theme(options),
             width=options.width,
             background=options.background,
@@ -369,7 +363,10 @@ class Model:
         chosen = get(format)
         data = chosen.write(drawing)
         warnings = _joined(
-            [*self._loaded[1].warnings, *self._checked.report.warnings], drawing.warnings
+            self._loaded[1].warnings,
+            direction.without(self._checked.report.warnings),
+            direction.in_graph(graph, options.direction),
+            drawing.warnings,
         ).faults
         return store.Entry(data, chosen.media_type, tuple(warnings), self._trace())
 
@@ -479,6 +476,15 @@ def _called_out(spec: Spec, names: Sequence[str]) -> Spec:
     return replace(spec, blocks=tuple(marked(block) for block in spec.blocks))
 
 
+def _placed(graph: Graph, options: Options) -> Scene:
+    """The layout of ``graph`` as it was asked for."""
+    from transformer_diagrams.layout.engine import Options as LayoutOptions
+    from transformer_diagrams.layout.engine import layout
+
+    wish = LayoutOptions(direction=options.direction, shapes=options.shapes, legend=options.legend)
+    return layout(graph, _theme(options), wish)
+
+
 def _theme(options: Options) -> Theme:
     from transformer_diagrams.theme import get
 
@@ -518,6 +524,13 @@ def compare(
         # Symbols, whatever the config: a size that has another number is no other structure.
         graphs.append(build(model.spec, model.library, config=config, open=["*"]))
         counts.append(model.inspection(config, length=length))
+    lengths = {found.numbers["d_t"] for found in counts if "d_t" in found.numbers}
+    if length is None and len(lengths) > 1:  # work a token is compared at one length
+        shortest = min(lengths)
+        counts = [
+            model.inspection(config, length=shortest)
+            for model, config in ((a, config_a), (b, config_b))
+        ]
     return compare_graphs(a.spec, b.spec, (graphs[0], graphs[1]), (counts[0], counts[1]))
 
 

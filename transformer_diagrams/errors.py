@@ -122,7 +122,8 @@ def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | No
     hits = difflib.get_close_matches(name, options, n=1, cutoff=cutoff)
     if not hits:
         folded = {option.lower(): option for option in options}
-        hits = [folded[h] for h in difflib.get_close_matches(name.lower(), folded, n=1, cutoff=cutoff)]
+        close = difflib.get_close_matches(name.lower(), folded, n=1, cutoff=cutoff)
+        hits = [folded[hit] for hit in close]
     return hits[0] if hits else None
 
 

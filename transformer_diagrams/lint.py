@@ -5,6 +5,7 @@ Works on the Scene alone (numbers, not pixels), so it holds for every format at 
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -237,7 +238,7 @@ def _ends(scene: Scene) -> Iterator[Finding]:
 def _on_border(box: Box, point: tuple[float, float]) -> bool:
     x, y = point
     if box.form == "circle":
-        radius = ((x - box.rect.center_x) ** 2 + (y - box.rect.center_y) ** 2) ** 0.5
+        radius = math.hypot(x - box.rect.center_x, y - box.rect.center_y)
         return abs(radius - box.rect.width / 2) < TOUCH
     for rect in (box.rect, _reach(box)):
         if not (

@@ -96,7 +96,8 @@ def figure_options(command: Command) -> Command:
         click.option("--width", metavar="LENGTH", help="Physical width: 3.25in, 8cm, 234pt."),
         click.option(
             "--background", type=Among("background", lambda: BACKGROUNDS),
-            help="Transparent when not said.",
+            help="The theme's own when not said, so that it can be read on any page; "
+            "none is transparent.",
         ),
         click.option(
             "--shapes", type=Among("choice", lambda: SHAPES),

@@ -84,23 +84,28 @@ def pair_parts(a: Profile, b: Profile, sites: SitePairs) -> list[PartPairs]:
     partner[STREAM] = STREAM
     paired: dict[int, int] = {}
     taken: set[int] = set()
-    todo = _ends(a, b)
-    while todo:
-        m, n = todo.pop(0)
-        left, right = a.flat.parts[m], b.flat.parts[n]
-        if m in paired or n in taken or left.op != right.op:
-            continue
-        if partner.get(context_a[m]) != context_b[n]:
-            continue
-        paired[m] = n
-        taken.add(n)
-        named = {w.name: w.part for w in right.wires}
-        by_name = len(named) == len(right.wires) and all(w.name in named for w in left.wires)
-        for number, wire in enumerate(left.wires):
-            if by_name:
-                todo.append((wire.part, named[wire.name]))
-            elif number < len(right.wires):
-                todo.append((wire.part, right.wires[number].part))
+
+    def walk(todo: list[tuple[int, int]]) -> None:
+        while todo:
+            m, n = todo.pop(0)
+            left, right = a.flat.parts[m], b.flat.parts[n]
+            if m in paired or n in taken or left.op != right.op:
+                continue
+            if partner.get(context_a[m]) != context_b[n]:
+                continue
+            paired[m] = n
+            taken.add(n)
+            named = {w.name: w.part for w in right.wires}
+            by_name = len(named) == len(right.wires) and all(w.name in named for w in left.wires)
+            for number, wire in enumerate(left.wires):
+                if by_name:
+                    todo.append((wire.part, named[wire.name]))
+                elif number < len(right.wires):
+                    todo.append((wire.part, right.wires[number].part))
+
+    walk(_ends(a, b))
+    for i, j in sites.both:  # what a change downstream has kept from being reached
+        walk(list(zip(_exits(a, a.sites[i]), _exits(b, b.sites[j]), strict=False)))
     found = []
     for i, j in [(STREAM, STREAM), *sites.both]:
         of_a = [p for p in a.flat.parts if context_a[p.index] == i]
@@ -120,9 +125,7 @@ def _rest(
     pairs.both = [(p.index, paired[p.index]) for p in of_a if p.index in paired]
     rest_a = [p for p in of_a if p.index not in paired]
     rest_b = [p for p in of_b if p.index not in taken]
-    matcher = SequenceMatcher(
-        None, [p.op for p in rest_a], [p.op for p in rest_b], autojunk=False
-    )
+    matcher = SequenceMatcher(None, _kinds(rest_a), _kinds(rest_b), autojunk=False)
     lone_a, lone_b = {p.index for p in rest_a}, {p.index for p in rest_b}
     for block in matcher.get_matching_blocks():
         for step in range(block.size):
@@ -135,11 +138,23 @@ def _rest(
     return pairs
 
 
+def _kinds(parts: Sequence[Part]) -> list[tuple[str, bool]]:
+    """What a part must share with its partner: the op, and whether it stands in a stack."""
+    return [(p.op, p.innermost("repeat") is not None) for p in parts]
+
+
+def _exits(profile: Profile, site: Site) -> list[int]:
+    """The parts of a site that something outside of it reads."""
+    inside = set(site.parts)
+    parts = profile.flat.parts
+    return [n for n in site.parts if not inside.issuperset(parts[n].readers)]
+
+
 def _contexts(profile: Profile) -> dict[int, int]:
     """Part -> number of its site, or STREAM."""
     found = {part.index: STREAM for part in profile.flat.parts}
     for number, site in enumerate(profile.sites):
-        found.update({n: number for n in site.parts})
+        found.update(dict.fromkeys(site.parts, number))
     return found
 
 

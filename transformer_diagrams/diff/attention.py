@@ -32,13 +32,13 @@ _SCORES = (
     "scale", "mask_add", "add", "softcap", "clamp", "identity", "dropout", "reshape", "transpose",
 )  # fmt: skip
 _WEIGHTS = ("identity", "dropout", "reshape", "transpose", "slice")
-_MASKS = ("causal_mask", "window_mask", "scatter_mask", "mask_add")
 
 
 @dataclass(slots=True)
 class Core:
     """Where queries, keys and values meet."""
 
+    anchor: int  # the softmax, or the one step
     parts: list[int]  # the products, the softmax and what stands between
     q: list[Wire] = field(default_factory=list)
     k: list[Wire] = field(default_factory=list)
@@ -51,7 +51,7 @@ def cores(flat: Flat) -> list[Core]:
     found = []
     for part in flat.parts:
         if part.op == "attention_core":
-            core = Core([part.index], one_step=True)
+            core = Core(part.index, [part.index], one_step=True)
             for number, wire in enumerate(part.wires):
                 side = wire.name if wire.name in ("q", "k", "v") else "qkv"[min(number, 2)]
                 if wire.name == "mask":
@@ -68,7 +68,7 @@ def cores(flat: Flat) -> list[Core]:
 
 def _spelled_out(flat: Flat, softmax: Part) -> Core | None:
     between = flat.before(
-        [w.part for w in softmax.wires], lambda p: p.op in _SCORES and p.node.form != "text"
+        [w.part for w in softmax.wires], lambda p: p.op in _SCORES or p.node.role == "mask"
     )
     sources = unique_wires([softmax, *(flat.parts[n] for n in between)])
     scores = [w.part for w in sources if flat.parts[w.part].op in PRODUCTS]
@@ -81,9 +81,9 @@ def _spelled_out(flat: Flat, softmax: Part) -> Core | None:
     added = [
         w.part
         for w in sources
-        if flat.parts[w.part].op in _MASKS or flat.parts[w.part].op == "rel_bias"
+        if flat.parts[w.part].node.role == "mask" or flat.parts[w.part].op == "rel_bias"
     ]
-    core = Core(sorted({*between, *scores, *added, *after, *means}))
+    core = Core(softmax.index, sorted({*between, *scores, *added, *after, *means}))
     for number in sorted(set(scores)):
         wires = flat.parts[number].wires
         core.q += wires[:1]
@@ -115,6 +115,13 @@ def scope_of(part: Part, role: str) -> Group | None:
     if residual is not None:
         return residual
     return part.around[-1] if part.around else None
+
+
+def path_of(flat: Flat, scope: Group | None) -> str:
+    """The path of a scope; "" when it is the whole figure."""
+    if scope is None or (scope.use == flat.graph.id and scope.path == flat.graph.id):
+        return ""
+    return scope.path
 
 
 class _Attention:
@@ -150,7 +157,7 @@ class _Attention:
         return part.inside(self.scope) and part.op not in ("input", "output")
 
     def up(self, wires: Sequence[Wire]) -> list[int]:
-        return self.flat.before([w.part for w in wires], self.within)
+        return self.flat.before(wires, self.within)
 
     def of(self, numbers: Sequence[int], *ops: str) -> list[Part]:
         return [self.flat.parts[n] for n in numbers if self.flat.parts[n].op in ops]
@@ -160,13 +167,12 @@ class _Attention:
 
     def site(self) -> Site:
         traits = [
-            self.kind(), self.source(), self.mask(), self.scale(), self.norms(), self.cache(),
-            self.projections(), self.written(),
+            self.kind(), self.source(), self.mask(), self.selection(), self.scale(), self.norms(),
+            self.cache(), self.projections(), self.written(),
         ]  # fmt: skip
-        path = self.scope.path if self.scope is not None else ""
-        return Site(
-            "attention", path, self.scope, tuple(self.parts), {t.aspect: t for t in traits}
-        )
+        path = path_of(self.flat, self.scope)
+        by_aspect = {t.aspect: t for t in traits}
+        return Site("attention", path, self.scope, tuple(self.parts), by_aspect)
 
     # -- one answer each --------------------------------------------------------------------
 
@@ -174,7 +180,7 @@ class _Attention:
         """Multi-head, grouped-query, multi-query, or keys and values out of one latent."""
         queries = self.heads(self.q, self.up_q)
         keys = self.heads(self.k, self.up_k)
-        at = self.paths([n for n in self.parts if self.flat.parts[n].op in LINEAR])
+        at = self.sides()
         core = self.paths([n for n in self.core_parts if self.flat.parts[n].op in
                            (*PRODUCTS, "attention_core")])
         latent = self.latent()
@@ -182,62 +188,72 @@ class _Attention:
             shape = width_of(self.flat.output(latent))
             width = f" of width {self.reading.said(shape)}" if shape is not None else ""
             own = ", absorbed" if self.absorbed(latent) else ""
-            text = f"multi-head latent attention (keys and values from one latent{width}{own})"
+            text = f"latent attention (MLA): keys and values from one latent{width}{own}"
             return Trait("attention", f"latent{own}", text, (*at, *core))
         if queries is None:
             return Trait("attention", "single", "single-head attention", core)
         n_q = self.reading.said(queries)
         if keys is None or self.reading.number(keys) == 1:
             if not self.reading.same(queries, keys or queries) or keys is None:
-                text = f"multi-query attention (one key/value head for {n_q} query heads)"
+                text = f"multi-query attention (1 key/value head, {n_q} query heads)"
                 return Trait("attention", "multi-query", text, (*at, *core))
             return Trait("attention", "single", "single-head attention", core)
         if self.reading.same(queries, keys):
-            return Trait("attention", "multi-head", f"multi-head attention ({n_q})", (*at, *core))
+            text = f"multi-head attention ({n_q} heads)"
+            return Trait("attention", "multi-head", text, (*at, *core))
         n_k = self.reading.said(keys)
-        text = f"grouped-query attention ({n_k} key/value heads for {n_q} query heads)"
+        text = f"grouped-query attention ({n_k} key/value heads, {n_q} query heads)"
         return Trait("attention", "grouped-query", text, (*at, *core))
+
+    def sides(self) -> tuple[str, ...]:
+        """The projections of keys and values."""
+        return tuple(p.path for p in self.of(sorted({*self.up_k, *self.up_v}), *LINEAR))
 
     def heads(self, wires: Sequence[Wire], up: Sequence[int]) -> Dim | None:
         """The number of heads, before groups are repeated to fit."""
         for part in self.of(up, "repeat_groups"):
             return heads_of(self.flat.shape(part.wires[0])) if part.wires else None
-        found = [heads_of(self.flat.shape(w)) for w in wires]
+        found = [heads_of(self.flat.shape(self.unpicked(w))) for w in wires]
         known = [h for h in found if h is not None]
         return known[0] if known else None
+
+    def unpicked(self, wire: Wire) -> Wire:
+        """The tensor before some of its positions are picked for each query."""
+        while self.flat.parts[wire.part].op == "gather" and self.flat.parts[wire.part].wires:
+            wire = self.flat.parts[wire.part].wires[0]
+        return wire
 
     def latent(self) -> Part | None:
         """The projection that keys and values share, when each is more than a cut of it."""
         queries = set(self.up_q)
         both = [n for n in self.up_k if n in set(self.up_v)]
-        shared = [p for p in self.of(both, *LINEAR) if p.index not in queries or self.absorbed(p)]
+        shared = [p for p in self.of(both, *LINEAR) if p.index not in queries]
         if not shared:
             return None
         first = shared[0]
+        above = set(self.flat.after([first.index], self.within)) - {first.index}
         further = [
-            p for p in self.of(sorted({*self.up_k, *self.up_v}), *LINEAR)
-            if p is not first and first.index in self.flat.before([p.index], self.within)
+            any(p.index in above for p in self.of(side, *LINEAR)) for side in (self.up_k, self.up_v)
         ]
-        return first if further or self.absorbed(first) else None
+        return first if all(further) or self.absorbed(first) else None
 
     def absorbed(self, latent: Part) -> bool:
         """Whether scores and mean are taken over the latent itself."""
-        direct = {"identity", "cache", "reshape", "transpose", *NORMS}
+        direct = {"identity", "cache", "reshape", "transpose", "concat", "gather", *NORMS}
 
-        def on_the_way(part: Part) -> bool:
-            return part is latent or (part.op in direct and self.within(part))
+        def reached(wires: Sequence[Wire], ops: set[str]) -> bool:
+            def on_the_way(part: Part) -> bool:
+                return part is latent or (part.op in ops and self.within(part))
 
-        def reached(wires: Sequence[Wire]) -> bool:
-            return any(
-                latent.index in self.flat.before([w.part], on_the_way) for w in wires
-            )
+            return any(latent.index in self.flat.before([w], on_the_way) for w in wires)
 
-        return reached(self.k) and reached(self.v)
+        # Keys hold the whole latent, values may leave out what keys have beside it.
+        return reached(self.k, direct) and reached(self.v, {*direct, "slice"})
 
     def source(self) -> Trait:
         """Whether queries and keys read the same tensor."""
-        queries, keys = self.exits(self.up_q, self.q), self.exits(self.up_k, self.k)
-        at = self.paths([n for n in self.parts if self.flat.parts[n].op in LINEAR])
+        queries, keys = self.exits(self.q), self.exits(self.k)
+        at = self.sides()
         if not keys or set(keys) <= set(queries) or not queries:
             return Trait("source", "self", "self-attention", at)
         top = [self.flat.parts[n].op == "input" for n in (*queries, *keys)]
@@ -259,12 +275,9 @@ class _Attention:
             found.append(f"the output of '{title}'" if title else part.path.split("/")[-1])
         return joined(found)
 
-    def exits(self, up: Sequence[int], wires: Sequence[Wire]) -> list[int]:
+    def exits(self, wires: Sequence[Wire]) -> list[int]:
         """The tensors from outside that a side depends on."""
-        inside = set(up)
-        out = {w.part for w in wires if w.part not in inside}
-        out |= {w.part for n in up for w in self.flat.parts[n].wires if w.part not in inside}
-        return sorted(out)
+        return self.flat.outside(wires, self.within)
 
     def mask(self) -> Trait:
         """Who sees whom."""
@@ -278,11 +291,16 @@ class _Attention:
                 causal = True
             elif kind == "causal":
                 causal = causal or len(part.wires) < 2
-            elif kind and kind not in ("causal", "window"):
+            elif kind and kind != "window":
                 other.append(kind)
+            elif not kind and part.op not in ("scatter_mask", "window_mask") and (
+                part.node.role == "mask"
+            ):
+                causal = causal or "causal" in name_of(part)
             else:
                 here = False
-            if part.node.attrs.get("window") is not None:
+            # A mask may name a window that its kind does not use.
+            if part.node.attrs.get("window") is not None and kind in ("", "window"):
                 causal, here = True, True
                 size = part.node.attrs["window"]
                 window = self.reading.said(size) if isinstance(size, Dim) else str(size)
@@ -317,7 +335,10 @@ class _Attention:
         text = ", ".join(unique(w for w in words if w)) or "not scaled"
         where = self.paths(at or [n for n in self.core_parts
                                   if self.flat.parts[n].op == "softmax"])
-        return Trait("scale", text.replace(" ", ""), text, where)
+        key = text
+        for size in unique(str(width_of(self.flat.shape(w))) for w in self.q):
+            key = key.replace(f"sqrt({size})", "sqrt(width)")
+        return Trait("scale", key.replace(" ", ""), text, where)
 
     def norms(self) -> Trait:
         """Norms on queries and keys, after their projection."""
@@ -328,10 +349,15 @@ class _Attention:
                 for word, wires in (("queries", self.q), ("keys", self.k), ("values", self.v))
                 if self.flows_into(part, wires)
             ]
-            above = self.flat.before([w.part for w in part.wires], self.within)
-            if sides and self.of(above, *LINEAR):
+            above = self.flat.before(part.wires, self.within)
+            latent = {"keys", "values"} <= set(sides)
+            if sides and not latent and self.of(above, *LINEAR):
                 words.append(f"{NORM_NAMES[part.op]} on {joined(sides)}")
-            elif self.of(above, *LINEAR) and self.of(self.readers(part), *LINEAR):
+            elif latent or (
+                part.index in {*self.up_q, *self.up_k, *self.up_v}
+                and self.of(above, *LINEAR)
+                and self.of(self.readers(part), *LINEAR)
+            ):
                 words.append(f"{NORM_NAMES[part.op]} on a latent")
             else:
                 continue
@@ -344,10 +370,17 @@ class _Attention:
 
     def flows_into(self, part: Part, wires: Sequence[Wire]) -> bool:
         """Whether ``part`` reaches the core without another projection between."""
-        seen = self.flat.before(
-            [w.part for w in wires], lambda p: self.within(p) and p.op not in LINEAR
-        )
+        seen = self.flat.before(wires, lambda p: self.within(p) and p.op not in LINEAR)
         return part.index in seen
+
+    def selection(self) -> Trait:
+        """Whether each query sees only some positions, chosen by scores."""
+        chosen = self.of(self.parts, "top_k")
+        words = [f"the top {attr(p, 'k')} positions for each query, chosen by scores"
+                 for p in chosen]
+        at = self.of(self.parts, "top_k", "gather", "scatter_mask")
+        return Trait("selection", "chosen" if chosen else "", joined(words) or "all positions",
+                     tuple(p.path for p in at))
 
     def cache(self) -> Trait:
         """What a token leaves behind for later ones."""
@@ -369,8 +402,13 @@ class _Attention:
                     product = size if product is None else product * size
                 if product is not None:
                     total = product if total is None else total + product
+        queries, keys = self.heads(self.q, self.up_q), self.heads(self.k, self.up_k)
+        if total is not None and queries is not None and keys is not None:
+            name = str(keys)
+            if keys != queries and {name} == keys.free and self.reading.same(queries, keys):
+                total = total.subs({name: queries})  # as many as query heads: say so alike
         said = str(total) if total is not None else "?"
-        text = f"KV cache, {said} elements a token"
+        text = f"{said} elements a token"
         return Trait("cache", said, text, self.paths([p.index for p in found]))
 
     def projections(self) -> Trait:
@@ -411,7 +449,7 @@ def read_attention(reading: Reading) -> list[Site]:
     """Every attention of a graph; several cores in one sub-module are one site."""
     groups: dict[str, tuple[Group | None, list[Core]]] = {}
     for core in cores(reading.flat):
-        scope = scope_of(reading.flat.parts[core.parts[0]], "attention")
+        scope = scope_of(reading.flat.parts[core.anchor], "attention")
         key = scope.path if scope is not None else ""
         groups.setdefault(key, (scope, []))[1].append(core)
     return [_Attention(reading, scope, found).site() for scope, found in groups.values()]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from transformer_diagrams.count import Inspection
@@ -20,13 +20,14 @@ STRUCTURE = "structure"
 
 # Aspects in the order in which a reader would tell them.
 ASPECTS = (
-    "blocks", "norm place", "norm", "first norm", "final norm", "attention", "source", "mask",
-    "position", "qk-norm", "scale", "cache", "projections", "ffn", "experts", "bias", "embedding",
-    "output matrix", "input", "output", "part", "setting", "mark", "wiring", "written",
+    "blocks", "residual", "norm", "embedding norm", "final norm", "attention", "source", "mask",
+    "selection", "position", "qk-norm", "scale", "cache", "projections", "ffn", "experts", "bias",
+    "embedding", "output matrix", "input", "output", "module", "part", "setting", "mark",
+    "wiring", "written",
 )  # fmt: skip
 # Those whose agreement is worth a word.
 _SAME = (
-    "blocks", "norm place", "norm", "attention", "source", "mask", "position", "qk-norm", "cache",
+    "blocks", "residual", "norm", "attention", "source", "mask", "position", "qk-norm", "cache",
     "ffn", "experts", "bias", "embedding", "output matrix", "output",
 )  # fmt: skip
 
@@ -36,11 +37,11 @@ _SPOKEN = {
         "linear", "head_linear", "layernorm", "rmsnorm", "l2norm", "rope", "rel_bias",
         "split_heads", "merge_heads", "reshape", "transpose", "repeat_groups", "matmul", "einsum",
         "scale", "softcap", "mask_add", "causal_mask", "window_mask", "scatter_mask", "softmax",
-        "attention_core", "cache", "identity",
+        "attention_core", "cache", "identity", "top_k", "gather", "pick_mask",
     },
     "ffn": {
         "linear", "head_linear", "activation", "gelu", "relu", "silu", "sigmoid", "tanh", "glu",
-        "mul", "split", "slice", "experts", "router", "combine", "identity",
+        "mul", "split", "slice", "experts", "router", "combine", "identity", "top_k", "softmax",
     },
 }  # fmt: skip
 # Attributes that only name or arrange, and those that traits speak of.
@@ -53,6 +54,7 @@ _SAID = {
     "ffn": {"kind", "act", "gated", "score"},
 }
 _HEADS = {"heads", "out"}
+_MOST_NAMES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,9 @@ class Difference:
             "a": {"text": self.a, "where": list(self.where_a), "blocks": list(self.at_a)},
             "b": {"text": self.b, "where": list(self.where_b), "blocks": list(self.at_b)},
         }  # fmt: skip
+
+
+_NONE = Trait("", "", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,16 +173,32 @@ def _traits(a: Mapping[str, Trait], b: Mapping[str, Trait]) -> tuple[list[Differ
     differences, same = [], []
     for aspect in dict.fromkeys((*a, *b)):
         left, right = a.get(aspect), b.get(aspect)
+        if "/" in aspect:  # a detail of another aspect
+            continue
         if left is None or right is None:
-            # A single module has no blocks, no residuals, no head: that is not a change of them
-            # unless the other is of the same make.
+            # A module by itself has no stack and no head: then their absence is no news either.
+            if not (left or right or _NONE).key:
+                continue
             missing = Trait(aspect, "", "none")
             differences.append(_difference(left or missing, right or missing))
-        elif left.key != right.key:
-            differences.append(_difference(left, right))
+        elif not left.like(right):
+            differences.append(_difference(_narrowed(left, a, b), _narrowed(right, b, a)))
         elif aspect in _SAME and right.key:
-            same.append(Same(aspect, left.text))
+            same.append(Same(aspect, left.text.split(":")[0]))
     return differences, same
+
+
+def _narrowed(trait: Trait, own: Mapping[str, Trait], other: Mapping[str, Trait]) -> Trait:
+    """A trait with only those of its places that differ, where it says its places apart."""
+    details = [t for name, t in own.items() if name.startswith(f"{trait.aspect}/")]
+    changed = [t for t in details if t.key != other[t.aspect].key]
+    if not changed:
+        return trait
+    return replace(
+        trait,
+        at=tuple(p for t in changed for p in t.at),
+        where=tuple(unique(p for t in changed for p in t.where or ())),
+    )
 
 
 def _difference(
@@ -186,7 +207,8 @@ def _difference(
     where: tuple[tuple[str, ...], tuple[str, ...]] | None = None,
 ) -> Difference:
     change = "replaced" if left.key and right.key else "removed" if left.key else "added"
-    where = where if where is not None else (left.at, right.at)
+    shown = tuple(t.at if t.where is None else t.where for t in (left, right))
+    where = where if where is not None else (shown[0], shown[1])
     level = NOTATION if left.aspect == "written" else STRUCTURE
     return Difference(
         left.aspect, change, left.text, right.text, *where, left.at, right.at, level
@@ -204,7 +226,7 @@ def _sites(
         left, right = a.sites[i], b.sites[j]
         for aspect, trait in left.traits.items():
             other = right.traits[aspect]
-            if trait.key != other.key:
+            if not trait.like(other):
                 changed.setdefault((aspect, trait.text, other.text), []).append((left, right))
                 broken.add(aspect)
             elif aspect in _SAME and trait.key:
@@ -239,19 +261,17 @@ def site_words(site: Site) -> str:
     return f"{mask.text} {kind}" if mask.key else kind
 
 
-def _alone(profile: Profile, numbers: Iterable[int], side: int) -> list[Difference]:
-    """Sites that the other spec has nothing for."""
-    found = []
-    for number in numbers:
-        site = profile.sites[number]
-        at = tuple(profile.flat.parts[n].path for n in site.parts)
-        aspect = "attention" if site.kind == "attention" else "ffn"
-        words, where = site_words(site), (site.path,) if site.path else ()
-        if side == 0:
-            found.append(Difference(aspect, "removed", words, "none", where, (), at, ()))
-        else:
-            found.append(Difference(aspect, "added", "none", words, (), where, (), at))
-    return found
+def _alone(profile: Profile, numbers: Sequence[int], side: int) -> list[Difference]:
+    """Sites that the other spec has nothing for, in one difference."""
+    if not numbers:
+        return []
+    sites = [profile.sites[n] for n in numbers]
+    at = tuple(profile.flat.parts[n].path for site in sites for n in site.parts)
+    words = ", ".join(unique(site_words(site) for site in sites))
+    where = tuple(unique(site.path for site in sites if site.path))
+    if side == 0:
+        return [Difference("module", "removed", words, "none", where, (), at, ())]
+    return [Difference("module", "added", "none", words, (), where, (), at)]
 
 
 # -- single parts -------------------------------------------------------------------------------
@@ -261,20 +281,45 @@ def _parts(a: Profile, b: Profile, contexts: Sequence[PartPairs]) -> list[Differ
     partner = {m: n for pairs in contexts for m, n in pairs.both}
     found: list[Difference] = []
     settings: dict[tuple[str, str, str], list[tuple[Part, Part]]] = {}
+    told = {d.aspect for d in _traits(a.traits, b.traits)[0]}
+    tables = "embedding" in told
+    # With another residual layout nearly every wire ends elsewhere: that has been told.
+    moved = bool(told & {"residual", "embedding norm", "final norm"})
     for pairs in contexts:
         left = a.sites[pairs.context[0]] if pairs.context[0] != STREAM else None
         right = b.sites[pairs.context[1]] if pairs.context[1] != STREAM else None
         found += _left_over(a, b, pairs, left, right)
         for m, n in pairs.both:
+            if a.flat.parts[m].op == "embedding" and tables:
+                continue
             for key in _settings(a.flat.parts[m], b.flat.parts[n], left, right):
                 settings.setdefault(key, []).append((a.flat.parts[m], b.flat.parts[n]))
-        if not pairs.only_a and not pairs.only_b:
+        if not pairs.only_a and not pairs.only_b and not moved:
             found += _wiring(a, b, pairs, partner)
+    found = _merged(found)
     for (aspect, one, other), both in settings.items():
         at_a = tuple(unique(p.path for p, _ in both))
         at_b = tuple(unique(p.path for _, p in both))
         found.append(Difference(aspect, "replaced", one, other, at_a, at_b, at_a, at_b))
     return found
+
+
+def _merged(found: Sequence[Difference]) -> list[Difference]:
+    """What differs alike in several places, once."""
+    by_words: dict[tuple[str, str, str], Difference] = {}
+    for d in found:
+        key = (d.aspect, d.a, d.b)
+        known = by_words.get(key)
+        if known is not None:
+            d = replace(
+                known,
+                where_a=tuple(unique((*known.where_a, *d.where_a))),
+                where_b=tuple(unique((*known.where_b, *d.where_b))),
+                at_a=tuple(unique((*known.at_a, *d.at_a))),
+                at_b=tuple(unique((*known.at_b, *d.at_b))),
+            )
+        by_words[key] = d
+    return list(by_words.values())
 
 
 def _left_over(
@@ -285,7 +330,7 @@ def _left_over(
     def unspoken(profile: Profile, numbers: Sequence[int], site: Site | None) -> list[Part]:
         parts = [profile.flat.parts[n] for n in numbers]
         if site is not None:
-            return [p for p in parts if p.op not in _SPOKEN[site.kind]]
+            parts = [p for p in parts if p.op not in _SPOKEN[site.kind]]
         return [p for p in parts if p.index not in profile.covered]
 
     ones, others = unspoken(a, pairs.only_a, left), unspoken(b, pairs.only_b, right)
@@ -304,7 +349,10 @@ def _left_over(
 
 
 def _names(parts: Sequence[Part]) -> str:
-    return ", ".join(unique(name_of(p) for p in parts)) or "none"
+    names = unique(name_of(p) for p in parts)
+    more = len(names) - _MOST_NAMES
+    shown = ", ".join(names[:_MOST_NAMES])
+    return (f"{shown} and {more} more" if more > 0 else shown) or "none"
 
 
 def _settings(
@@ -314,7 +362,7 @@ def _settings(
     unsaid = set(_UNSAID)
     if left is not None and right is not None:
         unsaid |= _SAID[left.kind]
-        if left.kind == "attention" and _built_otherwise(left, right):
+        if left.traits[left.kind].key != right.traits[right.kind].key:
             unsaid |= _HEADS
     found = []
     for name in dict.fromkeys((*one.node.attrs, *other.node.attrs)):
@@ -327,16 +375,10 @@ def _settings(
                 ("setting", f"{label}: {name} {_said(before)}", f"{name} {_said(after)}")
             )
     if one.node.mark != other.node.mark and {one.node.mark, other.node.mark} != {"", "tied"}:
-        found.append(
-            ("mark", f"{name_of(one)}: {one.node.mark or 'no mark'}", other.node.mark or "no mark")
-        )
+        found.append(("mark", one.node.mark or "no mark", other.node.mark or "no mark"))
     if one.node.when != other.node.when:
-        found.append(("mark", f"{name_of(one)}: {_when(one)}", _when(other)))
+        found.append(("mark", _when(one), _when(other)))
     return found
-
-
-def _built_otherwise(left: Site, right: Site) -> bool:
-    return left.traits["attention"].key != right.traits["attention"].key
 
 
 def _said(value: object) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from transformer_diagrams.diff.attention import scope_of
+from transformer_diagrams.diff.attention import path_of, scope_of
 from transformer_diagrams.diff.flat import Flat, Part
 from transformer_diagrams.diff.traits import (
     ACT_NAMES,
@@ -33,7 +33,7 @@ def read_ffn(reading: Reading, taken: Sequence[int]) -> list[Site]:
     blocked = set(taken)
     scopes: dict[str, Group] = {}
     for part in flat.parts:
-        if part.index in blocked or not (part.op in (*ACTS, "glu", "experts")):
+        if part.index in blocked or part.op not in (*ACTS, "glu", "experts"):
             continue
         scope = scope_of(part, "ffn")
         if scope is None or not (scope.kind == "residual" or scope.role == "ffn"):
@@ -61,13 +61,12 @@ def _site(reading: Reading, scope: Group, blocked: set[int]) -> Site:
     if scope.kind == "residual":  # written without a sub-module: take what its maps reach
         parts = [p for p in parts if p.op in (*LINEAR, *_AROUND, "experts", "router", "combine")
                  and not (p.op == "add" and p.path.endswith("/add"))]
-    traits = [_kind(reading, parts), *_mixture(reading, parts)]
-    return Site(
-        "ffn", scope.path, scope, tuple(p.index for p in parts), {t.aspect: t for t in traits}
-    )
+    traits = [_kind(reading, parts, scope), *_mixture(reading, parts, scope)]
+    by_aspect = {t.aspect: t for t in traits}
+    return Site("ffn", path_of(flat, scope), scope, tuple(p.index for p in parts), by_aspect)
 
 
-def _kind(reading: Reading, parts: Sequence[Part]) -> Trait:
+def _kind(reading: Reading, parts: Sequence[Part], scope: Group) -> Trait:
     """Activation, gate, and how many matrices."""
     flat = reading.flat
     inside = {p.index for p in parts}
@@ -78,7 +77,7 @@ def _kind(reading: Reading, parts: Sequence[Part]) -> Trait:
         if part.op == "glu":
             gated = True
             act = attr(part, "act")
-        elif part.op in ACTS:
+        elif part.op in ACTS and _between_projections(flat, part, scope):
             act = attr(part, "kind") or part.op
             gated_here = any(
                 flat.parts[n].op == "mul"
@@ -116,23 +115,45 @@ def _kind(reading: Reading, parts: Sequence[Part]) -> Trait:
     return Trait("ffn", key, what, tuple(at))
 
 
-def _mixture(reading: Reading, parts: Sequence[Part]) -> list[Trait]:
+def _mixture(reading: Reading, parts: Sequence[Part], scope: Group) -> list[Trait]:
     """Experts and their router, where there are any."""
     banks = [p for p in parts if p.op == "experts"]
     routers = [p for p in parts if p.op == "router"]
     if not banks:
-        return [Trait("experts", "", "one dense network for all tokens",
+        return [Trait("experts", "", "one network for all tokens",
                       tuple(p.path for p in parts if p.op in LINEAR))]
     words = []
     for bank in banks:
         count, chosen = bank.node.attrs.get("experts"), bank.node.attrs.get("top_k")
         said = [reading.said(d) if isinstance(d, Dim) else str(d) for d in (count, chosen)]
         words.append(f"{said[1]} of {said[0]} experts a token")
-    shared = [p for p in parts if p.op in LINEAR]
+    bent = any(
+        p.op in (*ACTS, "glu") and _between_projections(reading.flat, p, scope) for p in parts
+    )
+    shared = [p for p in parts if p.op in LINEAR] if bent else []
     if shared:
         words.append("shared experts beside them")
     for router in routers:
-        words.append(f"{attr(router, 'score')} router")
+        words.append(f"{attr(router, 'score')} scores")
+    if not routers:
+        words += _scores(reading, parts)
     text = ", ".join(unique(words))
     key = ", ".join(["experts", *(w for w in unique(words) if "experts a token" not in w)])
     return [Trait("experts", key, text, tuple(p.path for p in (*banks, *routers, *shared)))]
+
+
+def _scores(reading: Reading, parts: Sequence[Part]) -> list[str]:
+    """How a router that is spelled out makes its scores: before or after the choice."""
+    choices = [p.index for p in parts if p.op == "top_k"]
+    after = set(reading.flat.after(choices))
+    inside = {p.index for p in parts}
+    words = []
+    for part in parts:
+        name = attr(part, "kind") or part.op
+        if name not in ("softmax", "sigmoid") or not choices:
+            continue
+        if part.index in after:
+            words.append(f"{name} after the choice")
+        elif set(reading.flat.after([part.index])) & set(choices) & inside:
+            words.append(f"{name} scores")
+    return words

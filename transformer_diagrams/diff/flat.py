@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from transformer_diagrams.graph.ir import BORDER, Edge, Graph, Group, Node
 from transformer_diagrams.ops.registry import Shape
 
+ALL = -1  # every output of a part
+
 
 @dataclass(frozen=True, slots=True)
 class Wire:
@@ -128,19 +130,56 @@ class Flat:
 
     def before(
         self,
-        starts: Iterable[int],
+        starts: Iterable[int | Wire],
         within: Callable[[Part], bool] = lambda part: True,
     ) -> list[int]:
-        """The starts and everything they depend on, as far as ``within`` holds; sorted."""
-        seen: set[int] = set()
-        todo = [n for n in starts if within(self.parts[n])]
+        """The starts and everything they depend on, as far as ``within`` holds; sorted.
+
+        Of what passes its inputs on one by one (a cache), only the one read is followed.
+        """
+        seen: set[tuple[int, int]] = set()
+        todo = [(s.part, s.port) if isinstance(s, Wire) else (s, ALL) for s in starts]
         while todo:
-            at = todo.pop()
-            if at in seen:
+            number, port = todo.pop()
+            part = self.parts[number]
+            if not self._passes_on(part):
+                port = ALL
+            if (number, port) in seen or not within(part):
                 continue
-            seen.add(at)
-            todo += [w.part for w in self.parts[at].wires if within(self.parts[w.part])]
-        return sorted(seen)
+            seen.add((number, port))
+            wires = part.wires if port == ALL else part.wires[port : port + 1]
+            if part.op == "gather":
+                wires = part.wires[:1]  # what is picked, not the choice of it
+            todo += [(w.part, w.port) for w in wires]
+        return sorted({number for number, _ in seen})
+
+    def outside(
+        self, starts: Iterable[int | Wire], within: Callable[[Part], bool]
+    ) -> list[int]:
+        """The parts beyond ``within`` that the starts depend on; sorted."""
+        found: set[int] = set()
+
+        def noted(part: Part) -> bool:
+            if within(part):
+                return True
+            found.add(part.index)
+            return False
+
+        self.before(starts, noted)
+        return sorted(found)
+
+    @staticmethod
+    def _passes_on(part: Part) -> bool:
+        return part.op == "cache" and len(part.wires) == len(part.node.outputs)
+
+    def goes_to(self, part: int, port: int) -> list[tuple[Part, int]]:
+        """Who reads an output, and as which of its inputs."""
+        return [
+            (self.parts[reader], number)
+            for reader in self.parts[part].readers
+            for number, wire in enumerate(self.parts[reader].wires)
+            if wire.part == part and wire.port == port
+        ]
 
     def after(
         self,

@@ -25,16 +25,16 @@ from transformer_diagrams.graph.ir import Group, Node
 
 _TABLES = ("learned_position", "sinusoid_position")
 _PLACES = {  # (norm first in the branch, norm last in the branch, norm after the sum)
-    (True, False, False): "pre-norm: a norm first in each branch, the residual stream untouched",
-    (False, False, True): "post-norm: a norm after each residual sum",
-    (True, True, False): "sandwich norm: a norm before and after each branch, inside the residual",
-    (False, True, False): "a norm after each branch, before the residual sum",
+    (True, False, False): "pre-norm residuals: a norm first in each branch",
+    (False, False, True): "post-norm residuals: a norm after each sum",
+    (True, True, False): "sandwich-norm residuals: a norm before and after each branch",
+    (False, True, False): "residuals with a norm at the end of each branch, before the sum",
     (False, False, False): "residuals without norms",
     (True, False, True): "a norm before each branch and after each residual sum",
     (False, True, True): "a norm after each branch and after each residual sum",
     (True, True, True): "norms before and after each branch and after each residual sum",
 }
-NORM_PLACE = "norm place"
+RESIDUAL = "residual"
 
 
 class Stream:
@@ -47,6 +47,7 @@ class Stream:
         self.block_norms: dict[int, str] = {}  # norms of residual blocks -> where they stand
         self.covered: set[int] = set()  # parts that a trait of the stream speaks of
         self._residuals = self._find_residuals()
+        self._adders = self._find_adders()
         self._place = {number: self._norm_place(group) for number, group in
                        enumerate(self._residuals)}
 
@@ -60,18 +61,18 @@ class Stream:
                     found.setdefault(group.path, group)
         return list(found.values())
 
-    def _adder(self, group: Group) -> Part | None:
-        wanted = f"{group.path}/add"
-        return next(
-            (p for p in self.flat.parts
-             if p.op == "add" and (p.path == wanted or p.path.endswith("/add"))
-             and p.around and p.around[-1] is group),
-            None,
-        )
+    def _find_adders(self) -> dict[str, Part]:
+        """The junction that each residual ends with."""
+        return {
+            p.around[-1].path: p
+            for p in self.flat.parts
+            if p.op == "add" and p.path.endswith("/add")
+            and p.around and p.around[-1].kind == "residual"
+        }
 
     def _norm_place(self, group: Group) -> tuple[bool, bool, bool]:
         """Where norms stand around one residual; they are noted as norms of blocks."""
-        adder = self._adder(group)
+        adder = self._adders.get(group.path)
         if adder is None:
             return (False, False, False)
         self.covered.add(adder.index)
@@ -113,7 +114,7 @@ class Stream:
                     del self.block_norms[index]
         words = unique(_PLACES[p] for p in places)
         at = [p.path for n, p in enumerate(self.flat.parts) if n in self.block_norms]
-        return Trait(NORM_PLACE, "; ".join(words), "; ".join(words), tuple(at))
+        return Trait(RESIDUAL, "; ".join(words), "; ".join(words), tuple(at))
 
     def norm(self) -> Trait:
         """The kind of norm, in blocks and at the ends of the stack."""
@@ -123,8 +124,8 @@ class Stream:
         ]
         self.covered |= {p.index for p in found}
         kinds = unique(NORM_NAMES[p.op] for p in found)
-        text = joined(kinds) or "no norms"
-        return Trait("norm", text, text, tuple(p.path for p in found))
+        text = joined(kinds)
+        return Trait("norm", text, text or "no norms", tuple(p.path for p in found))
 
     def _end(self, part: Part) -> bool:
         return self._is_final(part) or self._is_first(part)
@@ -135,7 +136,7 @@ class Stream:
             return False
         if part.innermost("residual") is not None:
             return False
-        adders = {a.index for g in self._residuals if (a := self._adder(g)) is not None}
+        adders = {adder.index for adder in self._adders.values()}
         return any(w.part in adders or w.part in self.block_norms for w in part.wires)
 
     def _is_first(self, part: Part) -> bool:
@@ -158,7 +159,7 @@ class Stream:
             Trait("final norm", "yes" if final else "",
                   "a norm after the last block" if final else "no norm after the last block",
                   tuple(p.path for p in final)),
-            Trait("first norm", "yes" if first else "",
+            Trait("embedding norm", "yes" if first else "",
                   "a norm on the embeddings" if first else "no norm on the embeddings",
                   tuple(p.path for p in first)),
         ]  # fmt: skip
@@ -225,7 +226,10 @@ class Stream:
                 names.append("experts" if mixed else "feed-forward")
             else:
                 source = site.traits["source"].key
-                names.append("cross-attention" if source == "cross" else "attention")
+                window = "window " if "window" in site.traits["mask"].key else ""
+                names.append(
+                    "cross-attention" if source == "cross" else f"{window}attention"
+                )
         return " + ".join(names) if len(names) != 2 else f"{names[0]} beside {names[1]}"
 
     # -- positions, tables, head ------------------------------------------------------------
@@ -241,7 +245,7 @@ class Stream:
             kind = "learned" if part.op == "learned_position" else "sinusoidal"
             inside = part.innermost("repeat") is not None
             words.append(
-                f"{kind} absolute positions, added "
+                f"{kind}, absolute, added "
                 + ("in every block" if inside else "once to the embeddings")
             )
             for reader in part.readers:
@@ -249,46 +253,50 @@ class Stream:
                     self.covered.add(reader)
                     at.append(self.flat.parts[reader].path)
         turned: dict[str, list[str]] = {}
-        for site in self.sites:
-            if site.kind != "attention":
-                continue
-            for part in (self.flat.parts[n] for n in site.parts):
-                where = "in every block" if part.innermost("repeat") is not None else ""
-                if part.op == "rope":
-                    turned.setdefault(where, []).append(self._side(part, site))
-                    at.append(part.path)
-                elif part.op == "rel_bias":
-                    words.append(f"relative position bias on the scores {where}".strip())
-                    at.append(part.path)
+        for part in self.flat.parts:
+            where = "in every block" if part.innermost("repeat") is not None else ""
+            site = self.of_site.get(part.index)
+            if part.op == "rel_bias":
+                where = where or ("shared by the blocks" if self._stacks() else "")
+                words.append(f"relative, a bias on the scores, {where}".rstrip(", "))
+                at.append(part.path)
+                self.covered |= {part.index, *part.readers}
+            elif part.op == "rope" and site is not None and site.kind == "attention":
+                turned.setdefault(where, []).append(self._side(part, site))
+                at.append(part.path)
         for where, sides in turned.items():
-            on = [s for s in ("queries", "keys", "values", "both") if s in sides]
-            words.append(f"rotary positions (RoPE) on {joined(on) or 'a part'} {where}".strip())
+            on = [s for s in ("queries", "keys", "values") if s in sides]
+            words.append(f"rotary (RoPE) on {joined(on) or 'a part'} {where}".strip())
         text = " + ".join(unique(words))
-        return Trait("position", text, text or "no positions", tuple(at))
+        return Trait("position", text, text or "no positions", tuple(at), self._where(at))
+
+    def _where(self, paths: Sequence[str]) -> tuple[str, ...]:
+        """Paths as a reader is told them: the sub-module, where the block stands in one."""
+        site_of = {self.flat.parts[n].path: site for n, site in self.of_site.items()}
+        return tuple(
+            unique(site_of[p].path if p in site_of and site_of[p].path else p for p in paths)
+        )
 
     def _side(self, rope: Part, site: Site) -> str:
         """Which side of an attention a rotation turns, by where its result meets the other."""
         inside = set(site.parts)
-        todo, seen = [rope.index], set()
-        sides = []
+        todo = [(rope.index, 0)]
+        seen: set[tuple[int, int]] = set()
         while todo:
             at = todo.pop(0)
             if at in seen:
                 continue
             seen.add(at)
-            for number in self.flat.parts[at].readers:
-                reader = self.flat.parts[number]
-                if number not in inside:
+            for reader, number in self.flat.goes_to(*at):
+                if reader.index not in inside or reader.op in LINEAR:
                     continue
                 if reader.op in ("matmul", "einsum", "attention_core"):
-                    wire = next(n for n, w in enumerate(reader.wires) if w.part == at)
-                    name = reader.wires[wire].name
-                    if reader.op == "attention_core" and name in ("q", "k", "v"):
-                        wire = "qkv".index(name)
-                    sides.append(("queries", "keys", "values")[min(wire, 2)])
-                elif reader.op not in LINEAR:
-                    todo.append(number)
-        return sides[0] if sides else "keys"
+                    name = reader.wires[number].name
+                    place = "qkv".index(name) if name in ("q", "k", "v") else number
+                    return ("queries", "keys", "values")[min(place, 2)]
+                ports = [number] if reader.op == "cache" else range(len(reader.node.outputs))
+                todo += [(reader.index, port) for port in ports]
+        return "keys"
 
     def embedding(self) -> Trait | None:
         """The tables that tokens are looked up in."""
@@ -336,10 +344,12 @@ class Stream:
             text, key = f"{len(found)} heads: {text}", f"many {key}"
         return Trait("output matrix", key, text, tuple(p.path for p in found))
 
-    def bias(self) -> Trait:
-        """Which maps and norms add a learned vector."""
+    def bias(self) -> list[Trait]:
+        """Which maps and norms add a learned vector: in all, then by place as ``bias/PLACE``."""
         places: dict[str, list[str]] = {}
-        at = []
+        at: list[str] = []
+        biased: list[str] = []
+        marked: dict[str, list[str]] = {}
         heads = {p.index for p in self.heads()}
         for part in self.flat.parts:
             has = is_true(part.node.attrs.get("bias")) and (
@@ -359,21 +369,33 @@ class Stream:
             else:
                 place = "output matrix" if part.index in heads else "other maps"
             places.setdefault(place, []).append(detail)
+            marked.setdefault(place, []).append(part.path)
             at.append(part.path)
+            if part.op not in NORMS:
+                biased.append(part.path)
         order = ("attention", "feed-forward", "LayerNorm", "output matrix", "other maps")
         words = []
+        maps = sum(1 for site in self.sites if site.kind == "attention"
+                   for n in site.parts if self.flat.parts[n].op in LINEAR)
         for place in sorted(places, key=order.index):
             details = [d for d in unique(places[place]) if d]
+            if len(places[place]) == maps:
+                details = []  # all of them: no need to list
             words.append(f"{place} ({', '.join(details)})" if details else place)
         text = joined(words)
-        key = "; ".join(w.split(" (")[0] + str(self._biased(w, places)) for w in words)
+        where = self._where(biased)
+        key = "; ".join(f"{w.split(' (')[0]} {w.count(',') + 1 if '(' in w else 'all'}"
+                        for w in words)
         said = f"biases in {text}" if text else "no biases"
-        return Trait("bias", key, said, tuple(at))
-
-    def _biased(self, word: str, places: dict[str, list[str]]) -> int:
-        """How many different maps of an attention have a bias."""
-        details = places[word.split(" (")[0]]
-        return len([d for d in unique(details) if d])
+        found = [Trait("bias", key, said, tuple(at), where)]
+        for place in order:
+            paths = marked.get(place, [])
+            count = len(unique(d for d in places.get(place, []) if d)) or bool(paths)
+            found.append(
+                Trait(f"bias/{place}", str(int(count) or ""), place, tuple(paths),
+                      self._where(paths) if place != "LayerNorm" else ())
+            )
+        return found
 
     # -- ends -------------------------------------------------------------------------------
 
@@ -405,7 +427,7 @@ class Stream:
         layout = self.layout()
         found: list[Trait | None] = [
             self.terminals("input"), self.embedding(), self.position(), self.blocks(), layout,
-            self.norm(), *(self.ends() if self._residuals else []), self.bias(),
+            self.norm(), *(self.ends() if self._residuals else []), *self.bias(),
             self.output_matrix(), self.terminals("output"),
         ]  # fmt: skip
         return {t.aspect: t for t in found if t is not None}

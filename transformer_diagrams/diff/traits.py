@@ -27,13 +27,19 @@ NUMBERS = ("no", "one", "two", "three", "four", "five", "six")
 class Trait:
     """One answer to one question. Two traits of an aspect are equal when their ``key`` is.
 
-    ``at`` are the paths of the nodes that show it; "" as text: nothing of the kind is there.
+    ``at`` are the paths of the nodes that show it, ``where`` (default: the same) what a reader
+    is told. "" as key: nothing of the kind is there.
     """
 
     aspect: str
     key: str
     text: str
     at: tuple[str, ...] = ()
+    where: tuple[str, ...] | None = None
+
+    def like(self, other: Trait) -> bool:
+        """Whether both say the same."""
+        return self.key == other.key or (self.text == other.text and bool(self.key and other.key))
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,15 +19,23 @@ def text_of(found: Comparison) -> str:
     said = [d for d in found.differences if d.level != NOTATION]
     written = [d for d in found.differences if d.level == NOTATION]
     if found.equal:
-        return "\n".join([head, "no difference", ""] + table(found))
+        return f"{head}\nno difference"
     if not said:
         lines.append("no difference in structure")
     lines += _listed(said)
     if written:
-        lines += ["", "only written in another way (the same function):", *_listed(written)]
+        lines += ["", "only written in another way:", *_listed(written)]
     if found.same:
-        lines += ["", "the same: " + "; ".join(same.text for same in found.same)]
+        lines += ["", f"the same: {'; '.join(_agreed(found))}"]
     return "\n".join([*lines, "", *table(found)])
+
+
+def _agreed(found: Comparison) -> list[str]:
+    """What both have; who is seen and what is read are one phrase."""
+    texts = {same.aspect: same.text for same in found.same}
+    if "mask" in texts and "source" in texts:
+        texts["source"] = f"{texts.pop('mask')} {texts['source']}"
+    return list(texts.values())
 
 
 def _names(found: Comparison) -> tuple[str, str]:
@@ -94,12 +102,11 @@ def table(found: Comparison) -> list[str]:
             lines.append(f"{sign} {row.name}{note}".rstrip())
             lines += [f"       {name:<{inner}}  {value}"
                       for name, value in zip(names, (a, b), strict=True)]
-    for name, source in zip(names, (found.source_a, found.source_b), strict=True):
-        if source:
-            lines.append(f"{'' if lines[-1].startswith('source') else chr(10)}source of {name}: "
-                         f"{source}")
-        if name == names[1] or names[0] == names[1]:
-            break
+    sources = dict.fromkeys(
+        (f"source of {name}: {source}" for name, source in
+         zip(names, (found.source_a, found.source_b), strict=True) if source)
+    )
+    lines += ["", *sources] if sources else []
     hints = [
         f"--config-{letter} {'|'.join(configs)}"
         for letter, side, configs in (

@@ -503,6 +503,21 @@ def product(factors: Iterable[Dim | int]) -> Dim:
     return result
 
 
+def summed(dims: list[Dim]) -> Dim:
+    """The sum of all, in one go."""
+    total: Poly = {}
+    fractions = ZERO
+    for d in dims:
+        if d.den is not None:
+            fractions = fractions + d
+            continue
+        for mono, c in d.terms:
+            total[mono] = poly.whole(total.get(mono, 0) + c)
+        if len(total) > 2 * MAX_TERMS:
+            raise too_large(f"more than {MAX_TERMS:,} terms")
+    return _from(total) + fractions
+
+
 # -- division ----------------------------------------------------------------------------------
 
 

@@ -2,7 +2,8 @@
 
 Each name is written as 1 + y with y >= 0: when no coefficient is negative then, the formula is
 never less than its constant. Opaque factors are first replaced by what bounds them, for example
-``x - 1 < floor(x) <= x``. What is not proved is not known: there is no search for examples.
+``x - 1 < floor(x) <= x``. What is not proved is not known. Numbers are tried first, but only to
+give up early on what is false.
 """
 
 from __future__ import annotations
@@ -11,16 +12,23 @@ from math import comb, prod
 
 from transformer_diagrams.dims import polynomials as poly
 from transformer_diagrams.dims.algebra import ONE, ZERO, Atom, Dim, _from, divided, over, rebuild
+from transformer_diagrams.dims.errors import DimError
 from transformer_diagrams.dims.polynomials import Coef, Poly
 
 _MAX_STEPS = 60  # formulas looked at in one proof
+_MAX_POINTS = 6
+_MAX_TERMS = 40  # of a formula that more than its form is looked at
 _MAX_SHIFTED = 1500  # terms after writing each name as 1 + y
 
 
 class _Proof:
-    def __init__(self, known: tuple[Dim, ...]) -> None:
+    def __init__(self, d: Dim, known: tuple[Dim, ...]) -> None:
         self.known = known
         self.steps = 0
+        names = sorted(d.free.union(*(fact.free for fact in known)))
+        self.points = [
+            point for point in _points(names) if not any(_below(fact, point) for fact in known)
+        ]
 
     def holds(self, d: Dim, strict: bool, facts: int = 2) -> bool:
         """Whether d >= 0 (d > 0) is proved; ``facts`` of the known ones may still be used."""
@@ -30,12 +38,17 @@ class _Proof:
         number = d.as_fraction
         if number is not None:
             return number > 0 if strict else number >= 0
+        # What fails for some numbers needs no search for a proof.
+        if any(_below(d, point, strict) for point in self.points):
+            return False
         top, bottom = over(d)
         if bottom is not ONE and not self._positive(bottom):
             return False
         top = _simpler(top)
         if self._by_form(top, strict):
             return True
+        if len(top.terms) > _MAX_TERMS:
+            return False
         return self._by_atoms(top, strict, facts) or self._by_facts(top, strict, facts)
 
     def _positive(self, d: Dim) -> bool:
@@ -117,8 +130,8 @@ class _Proof:
             return False
         near = [fact for fact in self.known if not fact.free.isdisjoint(d.free)]
         for fact in near:
-            quotient = divided(d, fact)
-            if not strict and quotient.den is None and self.holds(quotient, False, 0):
+            quotient = None if strict else _multiple(d, fact)
+            if quotient is not None and self.holds(quotient, False, 0):
                 return True
         return any(self.holds(d - fact, strict, facts - 1) for fact in near)
 
@@ -128,7 +141,34 @@ def never_negative(d: Dim, *, strict: bool = False, known: tuple[Dim, ...] = ())
 
     False says only that it was not proved.
     """
-    return _Proof(known).holds(d, strict)
+    if d.den is None and all(c > 0 for _, c in d.terms) and not d.depth:
+        return bool(d.terms) or not strict
+    return _Proof(d, known).holds(d, strict)
+
+
+def _points(names: list[str]) -> list[dict[str, int]]:
+    """A few small values for the names: all alike, and each one far above or below the rest."""
+    out = [dict.fromkeys(names, 1), dict.fromkeys(names, 6)]
+    for name in names[:_MAX_POINTS]:
+        out.append(dict.fromkeys(names, 1) | {name: 12})
+        out.append(dict.fromkeys(names, 12) | {name: 1})
+    return out
+
+
+def _below(d: Dim, point: dict[str, int], strict: bool = False) -> bool:
+    """Whether ``d`` is below 0 there (with ``strict``: not above it)."""
+    try:
+        value = d._value(point)
+    except DimError:  # no value there: it says nothing
+        return False
+    return value <= 0 if strict else value < 0
+
+
+def _multiple(d: Dim, of: Dim) -> Dim | None:
+    """``d / of`` where that is a sum without a fraction; ``d`` has whole coefficients."""
+    top, bottom = over(of)
+    quotient = poly.exact(dict(d.terms), dict(top.terms))
+    return None if quotient is None else _from(quotient) * bottom
 
 
 def _atoms(d: Dim) -> list[Atom]:

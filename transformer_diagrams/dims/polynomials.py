@@ -18,7 +18,8 @@ Coef = int | Fraction
 Mono = tuple[tuple[Any, int], ...]
 Poly = dict[Mono, Coef]
 
-_MAX_GCD_TERMS = 80  # beyond this, fractions of sums are left as they are
+_MAX_GCD_STEPS = 3000  # term by term products in one search for a common divisor
+_MAX_GCD_BITS = 256
 
 
 def whole(c: Coef) -> Coef:
@@ -162,65 +163,97 @@ def _by_power(p: Poly, x: Any) -> dict[int, Poly]:
     return out
 
 
-def _content_in(p: Poly, x: Any) -> Poly:
-    found: Poly = {}
-    for _, part in sorted(_by_power(p, x).items()):
-        found = gcd(found, part)
-    return found
-
-
-def _cut(p: Poly, q: Poly) -> Poly:
-    quotient = exact(p, q)
-    assert quotient is not None
-    return quotient
-
-
-def _pseudo_remainder(p: Poly, q: Poly, x: Any) -> Poly:
-    parts = _by_power(q, x)
-    degree = max(parts)
-    top = parts[degree]
-    rest = p
-    while rest:
-        own = _by_power(rest, x)
-        high = max(own)
-        if high < degree:
-            break
-        step: Mono = ((x, high - degree),) if high > degree else ()
-        rest = minus(times(top, rest), times(times(own[high], {step: 1}), q))
-    return rest
-
-
 def gcd(p: Poly, q: Poly) -> Poly:
     """Greatest common divisor over the rationals, primitive, with a positive leading term.
 
-    Euclid's algorithm on primitive parts, one variable after another (Knuth, The Art of Computer
-    Programming, volume 2, section 4.6.1).
+    Where finding it would take long (sums far beyond any architecture's), it is taken to be 1:
+    a fraction is then left as it is, with the same value.
     """
     if not p or not q:
         return _primitive(p or q)
-    if max(len(p), len(q)) > _MAX_GCD_TERMS:
+    try:
+        return _Euclid().gcd(p, q)
+    except _Long:
         return {(): 1}
-    mine, yours = factors(p), factors(q)
-    shared = [x for x in mine if x in yours]
-    if not shared:
-        return {(): 1}
-    lonely = [x for x in mine if x not in yours]
-    if lonely:
-        return gcd(_content_in(p, lonely[0]), q)
-    lonely = [x for x in yours if x not in mine]
-    if lonely:
-        return gcd(p, _content_in(q, lonely[0]))
-    x = shared[0]
-    a_content, b_content = _content_in(p, x), _content_in(q, x)
-    a, b = _cut(p, a_content), _cut(q, b_content)
-    if max(_by_power(a, x)) < max(_by_power(b, x)):
-        a, b = b, a
-    while b:
-        rest = _pseudo_remainder(a, b, x)
-        a = b
-        b = _cut(rest, _content_in(rest, x)) if rest else rest
-        if b and x not in factors(b):
-            a, b = {(): 1}, {}
-        else:
-            b = _primitive(b) if b else b
-    return _primitive(times(gcd(a_content, b_content), a))
+
+
+class _Long(Exception):
+    """The divisor would take too many steps."""
+
+
+class _Euclid:
+    """Euclid's algorithm on primitive parts, one variable after another.
+
+    Knuth, The Art of Computer Programming, volume 2, section 4.6.1.
+    """
+
+    def __init__(self) -> None:
+        self.left = _MAX_GCD_STEPS
+
+    def spend(self, p: Poly, q: Poly) -> None:
+        self.left -= 1 + len(p) * len(q)
+        if self.left < 0 or any(
+            abs(Fraction(c).numerator).bit_length() > _MAX_GCD_BITS for c in p.values()
+        ):
+            raise _Long
+
+    def gcd(self, p: Poly, q: Poly) -> Poly:
+        if not p or not q:
+            return _primitive(p or q)
+        self.spend(p, q)
+        mine, yours = factors(p), factors(q)
+        shared = [x for x in mine if x in yours]
+        if not shared:
+            return {(): 1}
+        lonely = [x for x in mine if x not in yours]
+        if lonely:
+            return self.gcd(self.content(p, lonely[0]), q)
+        lonely = [x for x in yours if x not in mine]
+        if lonely:
+            return self.gcd(p, self.content(q, lonely[0]))
+        x = shared[0]
+        a_content, b_content = self.content(p, x), self.content(q, x)
+        a, b = self.cut(p, a_content), self.cut(q, b_content)
+        if max(_by_power(a, x)) < max(_by_power(b, x)):
+            a, b = b, a
+        while b:
+            rest = self.pseudo_remainder(a, b, x)
+            a, b = b, {}
+            if rest:
+                if x not in factors(rest):
+                    a = {(): 1}
+                else:
+                    b = _primitive(self.cut(rest, self.content(rest, x)))
+        return _primitive(times(self.gcd(a_content, b_content), a))
+
+    def content(self, p: Poly, x: Any) -> Poly:
+        """The common divisor of the coefficients of the powers of ``x``."""
+        found: Poly = {}
+        for _, part in sorted(_by_power(p, x).items()):
+            found = self.gcd(found, part)
+        return found
+
+    def cut(self, p: Poly, q: Poly) -> Poly:
+        if q == {(): 1}:
+            return p
+        self.spend(p, q)
+        quotient = exact(p, q)
+        assert quotient is not None
+        return quotient
+
+    def pseudo_remainder(self, p: Poly, q: Poly, x: Any) -> Poly:
+        """``p`` less multiples of ``q``, after as many factors of q's leading coefficient as it
+        takes to stay among whole coefficients."""
+        parts = _by_power(q, x)
+        degree = max(parts)
+        top = parts[degree]
+        rest = p
+        while rest:
+            own = _by_power(rest, x)
+            high = max(own)
+            if high < degree:
+                break
+            self.spend(rest, q)
+            step: Mono = ((x, high - degree),) if high > degree else ()
+            rest = minus(times(top, rest), times(times(own[high], {step: 1}), q))
+        return rest

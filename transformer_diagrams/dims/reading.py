@@ -23,6 +23,7 @@ from transformer_diagrams.dims.algebra import (
     floor_of,
     maximum,
     minimum,
+    summed,
     sym,
 )
 from transformer_diagrams.dims.errors import MAX_NESTING, MAX_TEXT, DimError, too_large
@@ -147,14 +148,14 @@ class Reader:
 
     def sum(self) -> Dim:
         self.deeper()
-        value = self.term()
+        values = [self.term()]
         while self.sees("+", "-"):
             sign = self.take()
             more = self.term()
             self.column = sign.column
-            value = value + more if sign.text == "+" else value - more
+            values.append(more if sign.text == "+" else -more)
         self.depth -= 1
-        return value
+        return values[0] if len(values) == 1 else summed(values)
 
     def signs(self) -> bool:
         """Any number of signs before a term; True for minus."""

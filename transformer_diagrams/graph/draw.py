@@ -305,7 +305,9 @@ class Drawer:
                     return str(dim.evaluate(self.numbers))
             except DimError:
                 pass
-        return dim.tex(self.tex)
+        text = dim.tex(self.tex)
+        plain = len(str(dim).split()) < 2 or not set("+-%") & set(str(dim))
+        return text if plain else f"({text})"
 
 
 def text_of(text: object) -> str:

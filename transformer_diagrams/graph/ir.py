@@ -69,7 +69,7 @@ class Node:
     dashed: bool = False
     attrs: Mapping[str, Any] = field(default_factory=dict)  # evaluated: Dim, bool, str, tuple
     stack: str = ""  # "" or the count as mixed text, e.g. "$n_h$"
-    mark: str = ""  # "", frozen, trained, ema, tied
+    mark: str = ""  # "", frozen, trained, ema, tied, changed
     when: str = "always"
     use: str = ""  # closed use: the spec's id
     params: Dim | None = None  # learned weights of one copy (None: not counted yet)

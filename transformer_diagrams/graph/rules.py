@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 
 from transformer_diagrams.errors import Fault
+from transformer_diagrams.graph import direction
 from transformer_diagrams.graph.frame import Frame
 from transformer_diagrams.graph.program import Atom
 from transformer_diagrams.spec.model import Block
@@ -21,12 +22,14 @@ BEFORE, AFTER, PLAIN = "before", "after", "plain"
 
 
 def lint_model(frame: Frame) -> list[Fault]:
-    """Warnings about one spec: skips after a norm, unused blocks, inputs, sizes and options."""
+    """Warnings about one spec: skips after a norm, unused blocks, inputs, sizes and options,
+    and directions that cannot be given."""
     return [
         *skips_after_norm(frame),
         *unused_blocks(frame),
         *unused_inputs(frame),
         *unused_names(frame),
+        *direction.in_spec(frame.program.spec),
     ]
 
 

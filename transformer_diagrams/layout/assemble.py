@@ -11,27 +11,11 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from transformer_diagrams.graph.ir import BORDER, Edge, Graph, Group, Node
+from transformer_diagrams.layout.legend import legend as make_legend
 from transformer_diagrams.layout.measure import SHEETS, Context, size_node, stack_words
 from transformer_diagrams.layout.placed import Note, Placed, Point, Wire
 from transformer_diagrams.layout.scene import Box, Label, Line, Rect, Scene
 from transformer_diagrams.text import TextLayout, measure, plain
-
-ROLE_WORDS = {
-    "norm": "normalisation",
-    "attention": "attention",
-    "ffn": "feed-forward",
-    "embedding": "embedding",
-    "projection": "learned projection",
-    "position": "position",
-    "activation": "activation",
-    "cache": "cache",
-    "loss": "loss",
-    "data": "data",
-    "parameter": "learned parameter",
-    "mask": "mask",
-    "topk": "top-k selection",
-    "plain": "operation without weights",
-}
 
 
 @dataclass(slots=True)
@@ -119,7 +103,12 @@ def assemble(graph: Graph, parts: list[Part], ctx: Context, legend: bool) -> Sce
         y += text.height + 4.0
     height = s.margin + header_h + body_h + s.margin
     if legend:
-        height = builder.legend(width, height)
+        boxes, lines, words, width, height = make_legend(
+            builder.boxes, builder.lines, s, width, height
+        )
+        builder.boxes += boxes
+        builder.lines += lines
+        labels += words
     return Scene(
         id=graph.id,
         title=plain(graph.title),
@@ -501,49 +490,6 @@ class _Builder:
         if isinstance(child, Node):
             return f"{child.path}#{edge.tail.port}"
         return self._upstream(scope, note.edge)[0]
-
-    # -- legend -----------------------------------------------------------------------------
-
-    def legend(self, width: float, top: float) -> float:
-        """A row of swatches for the roles in use; returns the new height of the figure."""
-        s = self.ctx.sizes
-        used = [r for r in ROLE_WORDS if any(b.role == r and b.form == "box" for b in self.boxes)]
-        x, y, row = s.margin, top + 4.0, 12.0
-        for role in used:
-            text = measure(ROLE_WORDS[role], s.font_note)
-            need = 14.0 + 4.0 + text.width
-            if x + need > width - s.margin and x > s.margin:
-                x, y = s.margin, y + row
-            swatch = Rect(x, y, 14.0, 9.0)
-            dashed = any(b.role == role and b.line == "dashed" for b in self.boxes)
-            self.boxes.append(
-                Box(
-                    id=f"legend/{role}",
-                    rect=swatch,
-                    form="box",
-                    role=role,
-                    corner=2.0,
-                    line="dashed" if dashed else "solid",
-                    title=ROLE_WORDS[role],
-                    path="",
-                )
-            )
-            at = Rect(
-                x + 18.0, y + 4.5 + 0.345 * s.font_note - text.ascent, text.width, text.height
-            )
-            self.labels.append(
-                _text(
-                    f"legend/{role}#label",
-                    ROLE_WORDS[role],
-                    text,
-                    s.font_note,
-                    "note",
-                    at,
-                    align="left",
-                )
-            )
-            x += need + 12.0
-        return y + row + s.margin - 2.0 if used else top
 
 
 def _branches(lines: list[Line]) -> list[Line]:

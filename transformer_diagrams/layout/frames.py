@@ -119,15 +119,25 @@ def _frame_across(w: Work, title: object, badge: object) -> None:
     out.width += grow
     need = sum(t.width + s.title_pad_x for t in sizes if t) + 2 * s.title_pad_x
     if out.length < need:
-        extra = need - out.length
-        _lengthen(out, extra)
+        _lengthen(out, need - out.length)
+    ends = {"title": s.title_pad_x, "badge": s.title_pad_x}
     for (markup, kind, size, weight), text in zip(texts, sizes, strict=True):
         if text is None:
             continue
-        v = s.title_pad_x if kind == "title" else out.length - s.title_pad_x - text.width
+        v = _slot(out, text.width, ends[kind], backward=kind == "badge")
         out.notes.append(
             Note(markup, kind, s.title_pad_y - 1.5, v, text.height, text.width, size, weight)
         )
+
+
+def _slot(out: Placed, width: float, pad: float, *, backward: bool) -> float:
+    """The first place along the band where a text meets no line that enters through it."""
+    lines = sorted(g.at for gates in (out.ins, out.outs) for g in gates.values() if g.side == "low")
+    v = out.length - pad - width if backward else pad
+    for at in reversed(lines) if backward else lines:
+        if v - 6.0 < at < v + width + 6.0:
+            v = at - 8.0 - width if backward else at + 8.0
+    return v if pad <= v <= out.length - pad - width else pad
 
 
 def _lengthen(out: Placed, extra: float) -> None:

@@ -13,7 +13,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from transformer_diagrams.live.figure import Figure
     from transformer_diagrams.live.figures import IDS
     from transformer_diagrams.live.figures import get as figure
     from transformer_diagrams.live.figures.parameters import Role, figure_of_roles
@@ -21,7 +20,8 @@ if TYPE_CHECKING:
     from transformer_diagrams.live.figures.several_heads import several_heads
     from transformer_diagrams.live.figures.spec_roles import parameters_of
     from transformer_diagrams.live.figures.who_attends import who_attends
-    from transformer_diagrams.live.page import page
+    from transformer_diagrams.live.model import Figure
+    from transformer_diagrams.live.pages import page
     from transformer_diagrams.live.sketch import Sketch
     from transformer_diagrams.live.slider import Slider
 
@@ -42,14 +42,14 @@ __all__ = [
 ]
 
 _PLACES = {
-    "Figure": ("figure", "Figure"),
+    "Figure": ("model", "Figure"),
     "IDS": ("figures", "IDS"),
     "Role": ("figures.parameters", "Role"),
     "Sketch": ("sketch", "Sketch"),
     "Slider": ("slider", "Slider"),
     "figure": ("figures", "get"),
     "figure_of_roles": ("figures.parameters", "figure_of_roles"),
-    "page": ("page", "page"),
+    "page": ("pages", "page"),
     "parameters_of": ("figures.spec_roles", "parameters_of"),
     "read_sentence": ("figures.sentence", "read_sentence"),
     "sentence": ("figures.sentence", "sentence"),

@@ -1,4 +1,4 @@
-"""Evaluates a recorded list of operations with NumPy; what does not depend on a moved slider is kept."""
+"""Evaluates recorded operations with NumPy; what does not depend on a moved slider is kept."""
 
 from __future__ import annotations
 

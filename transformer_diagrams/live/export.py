@@ -1,4 +1,4 @@
-"""A state as a file: SVG with outlines and hidden words, PNG and PDF made from it, or a live page."""
+"""A state as a file: SVG with outlines and hidden words, PNG and PDF from it, or a live page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from transformer_diagrams.live.palette import palette
 from transformer_diagrams.options import ask_error
 
 if TYPE_CHECKING:
-    from transformer_diagrams.live.figure import Figure
+    from transformer_diagrams.live.model import Figure
 
 SUFFIXES = (".svg", ".png", ".pdf", ".html")
 POINTS = 0.75  # a CSS pixel in points
@@ -120,7 +120,7 @@ def data_of(
             code="unknown-format",
         )
     if suffix == ".html":
-        from transformer_diagrams.live.page import page
+        from transformer_diagrams.live.pages import page
 
         return page([figure], states={figure.id: state}).encode("utf-8")
     svg = outlined_svg(figure, state, theme)

@@ -131,7 +131,7 @@ def _shape(text: str, weight: str, ink: Any) -> float:
         x, y = (pen + place.x_offset) * k, -place.y_offset * k
         ink.add(known.outline(info.codepoint), x, y)
         pen += place.x_advance
-    return pen * k
+    return float(pen * k)
 
 
 def width_of(text: str, size: float, *, strong: bool = False) -> float:

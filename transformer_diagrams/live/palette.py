@@ -18,8 +18,8 @@ MODES = ("light", "dark")
 STEPS = 101
 
 _RAMPS: Mapping[str, Sequence[str]] = {
-    "light": ("#ffffff", "#d3e5f5", "#86b6df", "#3a7fbd", "#0b3563"),
-    "dark": ("#1a212b", "#1f4063", "#2f6ea8", "#6fb1ea", "#e3f1ff"),
+    "light": ("#ffffff", "#d0e3f4", "#74aad9", "#2a6aa8", "#0b3563"),
+    "dark": ("#1a212b", "#1b3757", "#1f5288", "#4084c3", "#e3f1ff"),
 }
 # What the architecture themes have no name for.
 _OWN: Mapping[str, Mapping[str, str]] = {
@@ -53,8 +53,9 @@ def palette(mode: str = "light") -> Mapping[str, str]:
         "line": theme.roles["plain"].stroke,
         "faint": theme.frame_stroke,
         **_OWN[mode],
-        "low": theme.ink,  # words over the light part of the ramp (dark: the deep part)
-        "high": theme.background,
+        # Words over the ramp: pure, so that one of the two is always 4.5 times as bright or dark.
+        "low": "#000000" if mode == "light" else "#ffffff",
+        "high": "#ffffff" if mode == "light" else "#000000",
     }
     colors |= {f"role-{name}": theme.role(name).fill for name in _ROLES}
     colors |= {f"r{i}": mixed(ramp, i / (STEPS - 1)) for i in range(STEPS)}

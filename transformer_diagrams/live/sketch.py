@@ -102,7 +102,7 @@ class Sketch:
             count = max(count, _count(value))
         shared = {k: _plain(v) for k, v in named.items() if isinstance(v, (str, int, float))}
         each = {k: v for k, v in named.items() if k not in shared}
-        traced = isinstance(text, tuple) or isinstance(text, words.Num)
+        traced = isinstance(text, (tuple, words.Num))
         if isinstance(text, words.Num):
             count = max(count, _count(text.array))
             text = (text,)
@@ -111,9 +111,7 @@ class Sketch:
         elif isinstance(text, list):
             text = tuple(text)
         elif isinstance(text, tuple):
-            for array in words.arrays(text):
-                if not any(isinstance(p, words.Names) and p.array is array for p in text):
-                    count = max(count, _count(array))
+            count = max(count, words.elements(text))
         for key, value in each.items():
             if _count(value) not in (1, count):
                 raise ValueError(f"{tag} {key}: {_count(value)} values for {count} elements")

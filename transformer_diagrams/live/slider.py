@@ -92,14 +92,15 @@ class Slider:
 
     def allowed(self) -> str:
         """The allowed values in words: "0 (1), 1 (2), 2 (4)" or "0.5 to 2 in steps of 0.1"."""
-        plain = [f"{v:g}" for v in self.values]
+        plain = [f"{v:.12g}" for v in self.values]
         if self.step is not None and [s.replace(MINUS, "-") for s in self.show] == [
             f"{v:.{len(p.partition('.')[2])}f}"
             for v, p in zip(self.values, self.show, strict=True)
         ]:
             return f"{plain[0]} to {plain[-1]} in steps of {self.step:g}"
         return ", ".join(
-            p if p == s else f"{p} ({s})" for p, s in zip(plain, self.show, strict=True)
+            p if p == s.replace(",", "") else f"{p} ({s})"
+            for p, s in zip(plain, self.show, strict=True)
         )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any, Union
 
 from transformer_diagrams.live.numbers import fixed
@@ -44,10 +45,11 @@ class When:
 @dataclass(frozen=True, slots=True)
 class Names:
     """The names whose value is above 0.5, each once: "a, b and c". ``array`` has one row of
-    values for each element of the mark."""
+    values for each element of the mark. ``last`` stands before the last name."""
 
     array: Array
     names: tuple[str, ...]
+    last: str = " and "
 
 
 Part = Union[str, Num, Pick, When, Names]  # noqa: UP007  (refers to a later class)
@@ -66,7 +68,7 @@ def fill(template: Template, read: Read, element: int = 0) -> str:
             width = len(part.names)
             row = values[width * (element % (len(values) // width)) :][:width]
             chosen = dict.fromkeys(n for n, v in zip(part.names, row, strict=True) if v > 0.5)
-            out.append(_listed(list(chosen)))
+            out.append(_listed(list(chosen), part.last))
             continue
         value = values[element % len(values)]
         if isinstance(part, Num):
@@ -78,8 +80,8 @@ def fill(template: Template, read: Read, element: int = 0) -> str:
     return "".join(out)
 
 
-def _listed(names: list[str]) -> str:
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+def _listed(names: list[str], last: str) -> str:
+    return last.join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def as_json(template: Template) -> list[Any]:
@@ -95,7 +97,7 @@ def as_json(template: Template) -> list[Any]:
         elif isinstance(part, When):
             out.append(["w", part.array.index, as_json(part.parts)])
         else:
-            out.append(["l", part.array.index, list(part.names)])
+            out.append(["l", part.array.index, list(part.names), part.last])
     return out
 
 
@@ -109,3 +111,16 @@ def arrays(template: Template) -> list[Array]:
         if isinstance(part, When):
             found.extend(arrays(part.parts))
     return found
+
+
+def elements(template: Template) -> int:
+    """How many elements a mark with this text has: the most values of any part."""
+    most = 1
+    for part in template:
+        if isinstance(part, str):
+            continue
+        values = prod(part.array.shape)
+        most = max(most, values // len(part.names) if isinstance(part, Names) else values)
+        if isinstance(part, When):
+            most = max(most, elements(part.parts))
+    return most

@@ -76,8 +76,7 @@ def draw_svg(dot: str, choice: str = "pure", *, timeout: float = TIMEOUT) -> str
 
     # The package looks for `dot` on the PATH; ours may lie elsewhere and has another name.
     _, *arguments = dot_command.command(ENGINE, "svg", neato_no_op=AS_PINNED)
-    said = b""
-    code = 0
+    svg, said, code = "", b"", 0
     try:
         done = execute.run_check(
             [program, *arguments],
@@ -87,10 +86,9 @@ def draw_svg(dot: str, choice: str = "pure", *, timeout: float = TIMEOUT) -> str
             timeout=timeout,
             env={**os.environ, "LC_ALL": "C"},
         )
-        svg = done.stdout.decode("utf-8", "replace")
-        said = done.stderr
+        svg, said = str(done.stdout, "utf-8", "replace"), done.stderr
     except execute.CalledProcessError as problem:
-        svg, said, code = "", problem.stderr, problem.returncode
+        said, code = problem.stderr, problem.returncode
     except subprocess.TimeoutExpired:
         raise DiagramError(
             Fault(

@@ -15,6 +15,7 @@ SAID: dict[str, str] = {
     "trained": "trained",
     "tied": "its weights are shared with another block",
     "ema": "a moving average of other weights",
+    "changed": "differs from the other figure",
     "stop-gradient": "no gradient flows back here",
 }
 
@@ -54,7 +55,10 @@ SHAPES: dict[str, tuple[str, bool]] = {
         "M.6 .08C.56 .44 .3 .62 0 .62C-.26 .62-.46 .5-.56 .3M-.6 .62L-.58 .26L-.24 .3",
         False,
     ),
+    "changed": ("M-.56-.22H.56M-.56 .22H.56M-.3 .62L.3-.62", False),
 }
+OUTLINED = ("changed",)
+"""Marks that draw a second outline around the box too: they must be found at a glance."""
 
 
 def corner_mark(mark: str, at: Point, size: float, color: str, paper: str) -> str:

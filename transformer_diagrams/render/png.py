@@ -20,7 +20,8 @@ _SIZE = re.compile(r'<svg\b[^>]*?\bwidth="([\d.]+)pt"[^>]*?\bheight="([\d.]+)pt"
 def to_png(svg: str, *, scale: float | None = None, dpi: float | None = None) -> bytes:
     """The PNG of a finished SVG text.
 
-    ``dpi`` is dots an inch; ``scale`` is a multiple of 96 dots an inch (2 when neither is given).
+    ``dpi`` is dots an inch; ``scale`` is a multiple of the size in pixels at 96 dots an inch (2
+    when neither is given), so that three times the scale is exactly three times the pixels.
     The file notes its dots an inch, so that it is placed at the figure's physical size.
 
     Raises :class:`DiagramError` before any drawing when the picture would be too large, with the
@@ -31,13 +32,15 @@ def to_png(svg: str, *, scale: float | None = None, dpi: float | None = None) ->
     size = _SIZE.search(svg)
     if size is None:
         raise DiagramError(Fault("bad-svg", "the SVG has no width and height in points"))
-    dots = dpi if dpi is not None else 96.0 * (2.0 if scale is None else scale)
+    factor = dpi / 96 if dpi is not None else 2.0 if scale is None else scale
+    dots = factor * 96
     if not 0 < dots < math.inf:
         raise DiagramError(Fault("bad-scale", f"the scale must lie above 0, not {scale or dpi}"))
     inches = [float(v) / 72 for v in size.groups()]
-    wide, high = (max(1, round(v * dots)) for v in inches)
+    once = [v * 96 if dpi is not None else float(max(1, round(v * 96))) for v in inches]
+    wide, high = (max(1, round(v * factor)) for v in once)
     if max(wide, high) > MOST_SIDE or wide * high > MOST_PIXELS:
-        most = min(MOST_SIDE / max(inches), math.sqrt(MOST_PIXELS / (inches[0] * inches[1])))
+        most = min(MOST_SIDE / max(once), math.sqrt(MOST_PIXELS / (once[0] * once[1])))
         raise DiagramError(
             Fault(
                 "png-too-large",
@@ -45,8 +48,8 @@ def to_png(svg: str, *, scale: float | None = None, dpi: float | None = None) ->
                 f"at most {MOST_SIDE:,} a side and {MOST_PIXELS // 1_000_000} million in all "
                 "are drawn",
                 found=f"{wide} x {high}",
-                expected=f"a scale of at most {math.floor(most / 96 * 100) / 100:g} "
-                f"({math.floor(most)} dpi)",
+                expected=f"a scale of at most {math.floor(most * 100) / 100:g} "
+                f"({math.floor(most * 96)} dpi)",
                 hint="take a smaller scale, or SVG or PDF, which have no pixels",
             )
         )

@@ -237,7 +237,8 @@ class _Painter:
         own = "".join(self.label(label) for label in self.labels.get(box.id, ()))
         said = self.said(box)
         if box.form == "text":
-            return f"{self.opening(box, said)}{own}</g>" if own else ""
+            mark = self.corner_mark(box, rect)
+            return f"{self.opening(box, said)}{own}{mark}</g>" if own else ""
         style = self.theme.role(box.role)
         dash = style.dash
         if box.line == "dashed" and not dash:
@@ -313,7 +314,26 @@ class _Painter:
             return ""
         size = self.theme.sizes.mark_size
         at = (rect.left + size * 0.12, rect.top + size * 0.06)
-        return marks.corner_mark(box.mark, at, size, self.theme.marks[box.mark], self.paper)
+        outline = ""
+        if box.form == "text":  # no corner to sit on: before the words
+            at = (rect.left - size * 0.7, rect.center_y)
+        elif box.mark in marks.OUTLINED:
+            outline = self.outline(box, rect)
+        color = self.theme.marks[box.mark]
+        return outline + marks.corner_mark(box.mark, at, size, color, self.paper)
+
+    def outline(self, box: Box, rect: Rect) -> str:
+        """A second outline inside a box's own: seen without its colour too, and clear of lines."""
+        gap, width = self.theme.sizes.mark_size * 0.2, self.theme.sizes.mark_size * 0.17
+        look = f'fill="none" stroke="{self.theme.marks[box.mark]}" stroke-width="{number(width)}"'
+        if box.form == "circle":
+            x, y, r = number(rect.center_x), number(rect.center_y), number(rect.width / 2 - gap)
+            return f'<circle cx="{x}" cy="{y}" r="{r}" {look}/>'
+        inside = Rect(
+            rect.left + gap, rect.top + gap, rect.width - 2 * gap, rect.height - 2 * gap
+        )
+        corner = min(box.corner or self.theme.sizes.corner, rect.width / 2, rect.height / 2)
+        return self.rounded(inside, max(corner - gap, 0.0), look)
 
     # Lines
 

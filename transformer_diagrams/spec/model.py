@@ -11,7 +11,6 @@ from typing import Any
 
 from transformer_diagrams.errors import NOWHERE, Span
 
-
 PREV = "prev"  # in `from:`, what the chain gives at that place: the block before
 
 

@@ -35,7 +35,11 @@ def validate(data: bytes, file: str) -> Report:
     root, source = read(text, file, report) if text is not None else (None, Source("", file))
     if root is None or report.errors:
         return report
-    faults = [_fault(error, root, source) for error in _validator().iter_errors(plain_data(root))]
+    faults = [
+        _fault(leaf, root, source)
+        for error in _validator().iter_errors(plain_data(root))
+        for leaf in _leaves(error)
+    ]
     faults.sort(key=lambda fault: (fault.span.line, fault.span.column, fault.message))
     report.faults.extend(dict.fromkeys(faults))
     return report
@@ -48,11 +52,31 @@ def _validator() -> Draft202012Validator:
     return Draft202012Validator(build())
 
 
-def _fault(error: ValidationError, root: Node, source: Source) -> Fault:
-    from jsonschema.exceptions import best_match
+def _leaves(error: ValidationError) -> list[ValidationError]:
+    """What is wrong with the one form that was meant, where a value may have several.
 
-    # Of a choice of forms, what is wrong with the one that fits best.
-    leaf = best_match([error]) or error
+    A form whose very type is another was not meant; when that leaves none, or more than one, the
+    choice itself is the fault.
+    """
+    found, todo = [], [error]
+    while todo:
+        at = todo.pop()
+        forms: dict[str | int, list[ValidationError]] = {}
+        for inner in at.context or ():
+            forms.setdefault(inner.relative_schema_path[0], []).append(inner)
+        meant = [
+            inners
+            for inners in forms.values()
+            if not any(not e.relative_path and e.validator in ("type", "enum") for e in inners)
+        ]
+        if len(meant) == 1:
+            todo += meant[0]
+        else:
+            found.append(at)
+    return found
+
+
+def _fault(leaf: ValidationError, root: Node, source: Source) -> Fault:
     steps = list(leaf.absolute_path)
     message = leaf.message
     if len(message) > LONGEST_MESSAGE:

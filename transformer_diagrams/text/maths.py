@@ -39,6 +39,11 @@ class Formula:
             outline.rect(x + left, y + top, x + right, y + bottom)
 
 
+# ziamath sets \bmod without the spaces of a binary operator
+_SPACED = re.compile(r"\\bmod(?![A-Za-z])")
+_MOD = r"\\;\\mathrm{mod}\\;"
+
+
 def set_formula(tex: str) -> Formula:
     """Set a formula.
 
@@ -57,7 +62,7 @@ def set_formula(tex: str) -> Formula:
     size = UNITS * SCALE
     precision, config.precision = config.precision, 6
     try:
-        math = Math.fromlatex(tex, size=size, inline=True)
+        math = Math.fromlatex(_SPACED.sub(_MOD, tex), size=size, inline=True)
         unknown = [
             node.text
             for node in math.mathml.iter()

@@ -16,7 +16,7 @@ COLOR = re.compile(r"#[0-9a-f]{6}\Z")
 TEXT_KINDS = ("title", "badge", "shape", "edge", "io", "header", "mark", "note")
 LINE_KINDS = ("data", "residual", "leader")
 ROLE_KEYS = ("fill", "stroke", "text", "dash", "weight")
-MARKS = ("frozen", "trained", "ema", "tied", "stop-gradient")
+MARKS = ("frozen", "trained", "ema", "tied", "changed", "stop-gradient")
 DASHES = ("box", "train", "infer", "ema")
 TOP = (
     "name", "summary", "background", "ink", "roles", "lines", "text", "frames", "marks",

@@ -109,7 +109,7 @@ class Theme:
     text    colour by kind of label (title, badge, shape, edge, io, header, mark, note)
     lines   data, residual, leader
     frames  fills by depth of nesting, used in turn
-    marks   colour of frozen, trained, ema, tied, stop-gradient
+    marks   colour of frozen, trained, ema, tied, changed, stop-gradient
     dashes  dash pattern, in points, of box, train, infer, ema
     """
 

@@ -9,7 +9,7 @@ from transformer_diagrams.errors import did_you_mean
 from transformer_diagrams.options import ask_error
 
 if TYPE_CHECKING:
-    from transformer_diagrams.live.figure import Figure
+    from transformer_diagrams.live.model import Figure
 
 # id -> module and function
 CATALOG = {

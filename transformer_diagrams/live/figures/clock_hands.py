@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from transformer_diagrams.live.figure import Figure
 from transformer_diagrams.live.figures.parts import WIDTH, Plot, doubling
+from transformer_diagrams.live.model import Figure
 from transformer_diagrams.live.sketch import Sketch
 from transformer_diagrams.live.slider import Slider
 from transformer_diagrams.live.trace import Array
@@ -33,7 +33,7 @@ def clock_hands() -> Figure:
         "and pos + k are: computed from the two rows (solid) and from a sum of cosines that never "
         "mentions pos (dashed). Slide pos and only the dots and hands on the left move. Sine and "
         "cosine are interleaved here; in halves the order of the columns changes and no sum does.",
-        (WIDTH, 420.0),
+        (WIDTH, 428.0),
         (
             Slider.range("log2d", "width d", 4, 9, 1, 7, show=shown,
                          help="columns of the encoding"),
@@ -69,7 +69,7 @@ def _build(s: Sketch, log2d: Array, pos: Array, shown: list[str]) -> None:
 
 def _clocks(s: Sketch, pos: Array) -> None:
     s.text(30, 24, "Four of the dimensions, as clocks", size=17, strong=True)
-    left, wide, top, step, high = 128.0, 344.0, 66.0, 80.0, 26.0
+    left, wide, top, step, high = 128.0, 344.0, 74.0, 80.0, 25.0
     speeds = s.tape.const(SPEEDS)
     middles = [top + step * j + 8 for j in range(4)]
     middle = s.tape.const(middles)
@@ -80,7 +80,7 @@ def _clocks(s: Sketch, pos: Array) -> None:
     angles = speeds.reshape(4, 1) * grid
     curves = middle.reshape(4, 1) - angles.sin() * high
     x = plot.px(pos)
-    bottom = middles[-1] + high
+    bottom = middles[-1] + high + 2
     s.line(x, middles[0] - high, x, bottom + 8, stroke="soft", stroke_width=1.5)
     s.path(plot.px(grid), curves, stroke="blue", stroke_width=2)
     s.circle(x, middle - (pos * speeds).sin() * high, 6, fill="orange", stroke="paper",
@@ -115,8 +115,8 @@ def _likeness(s: Sketch, dot: Array, cosines: Array) -> None:
     s.path(k, plot.py(cosines), stroke="orange", stroke_width=2, stroke_dasharray="7 5",
            stroke_linecap="butt")  # fmt: skip
     y = plot.top + 22
-    s.line(700, y - 5, 732, y - 5, stroke="blue", stroke_width=6, opacity=0.45)
-    s.text(740, y, "from the two rows", size=14)
-    s.line(700, y + 19, 732, y + 19, stroke="orange", stroke_width=2, stroke_dasharray="7 5")
-    s.text(740, y + 24, "from cosines, without pos", size=14)
+    s.line(684, y - 5, 716, y - 5, stroke="blue", stroke_width=6, opacity=0.45)
+    s.text(724, y, "from the two rows", size=14)
+    s.line(684, y + 19, 716, y + 19, stroke="orange", stroke_width=2, stroke_dasharray="7 5")
+    s.text(724, y + 24, "from cosines, without pos", size=14)
     s.text(580, plot.top - 12, "dot product ÷ (d/2)", size=13, fill="soft")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from transformer_diagrams.live.figure import Figure
 from transformer_diagrams.live.figures.boxes import from_centre, overlap
 from transformer_diagrams.live.figures.parts import WIDTH, legend
+from transformer_diagrams.live.model import Figure
 from transformer_diagrams.live.sketch import Choice, Ramp, Sketch
 from transformer_diagrams.live.slider import Slider
 from transformer_diagrams.live.trace import Array, assign, where
@@ -53,7 +53,8 @@ SLOTS = (
 MOVED = 3  # the slot that slides, counted from 0
 L1, GIOU = 5.0, 2.0  # weights of DETR's training script (Carion et al., 2020)
 
-LEFT, TOP, CELL, ROW = 96.0, 74.0, 57.0, 42.0
+LEFT, TOP, CELL, ROW = 96.0, 40.0, 57.0, 42.0
+DARK = 0.695  # from here on the ramp is deep enough for light words
 
 
 def cost_matrix() -> Figure:
@@ -63,12 +64,12 @@ def cost_matrix() -> Figure:
         "The cost matrix the matcher sees",
         "Every object gets its own prediction, at the least total cost.",
         "Rows are the objects that are really there, columns eight of the hundred predictions; "
-        "darker is cheaper. The outlined cells are the cheapest way to give every object its own "
+        "the stronger a cell, the cheaper. The outlined cells are the cheapest way to give every object its own "
         "prediction. With class weight 0 only geometry counts. Raise it and the matcher begins to "
         "prefer predictions that are sure of the class even when their box is worse, and two cats "
         "compete for the same confident slot, which only one can have. Slide slot 4 across and it "
         "takes the left cat, lets it go, then takes the right one.",
-        (WIDTH, 418.0),
+        (WIDTH, 384.0),
         (
             Slider.range("wcls", "class weight w", 0, 10, 1, 1,
                          help="how much the probability of the class counts"),
@@ -125,9 +126,11 @@ def _matrix(s: Sketch, cost: Array, chosen: Array) -> None:
            [str(j + 1) for j in range(8)], size=15, strong=True, anchor="middle")  # fmt: skip
     s.text(LEFT - 12, [TOP + ROW * (i + 0.5) + 5 for i in range(3)], [t.name for t in THINGS],
            size=15, anchor="end")  # fmt: skip
+    s.rect(LEFT - 2, TOP - 2, CELL * 8 + 2, ROW * 3 + 2, rx=3, fill="paper", stroke="grid",
+           stroke_width=1)  # fmt: skip
     s.rect(xs, ys, CELL - 2, ROW - 2, rx=2, fill=Ramp(cheap))
     s.text([x + CELL / 2 - 1 for x in xs], [y + ROW / 2 + 4 for y in ys], Num(flat, 2), size=15,
-           anchor="middle", fill=Choice(cheap > 0.52, ("low", "high")))  # fmt: skip
+           anchor="middle", fill=Choice(cheap >= DARK, ("low", "high")))  # fmt: skip
     s.rect([x - 1 for x in xs], [y - 1 for y in ys], CELL, ROW, rx=3, fill="none",
            stroke="orange", stroke_width=3.5, opacity=chosen.flat())  # fmt: skip
     y = TOP + 3 * ROW + 20
@@ -147,7 +150,7 @@ def _table(
     s: Sketch, choice: Array, chosen: Array, terms: tuple[Array, ...], cost: Array, total: Array,
     names: tuple[str, ...],
 ) -> None:  # fmt: skip
-    top = 304.0
+    top = 270.0
     ends = (236.0, 322.0, 412.0, 478.0, 552.0)
     heads = ("takes", "5 l1", "−2 GIoU", "−w p", "cost")
     s.text(list(ends), top, list(heads), size=13, anchor="end", fill="soft")
@@ -187,6 +190,6 @@ def _image(
            anchor="middle", fill="paper", opacity=where(seen < 1, 0.6, 1.0))  # fmt: skip
     s.text(x + w - 5, y + h - 7, [t.name for t in THINGS], size=13, anchor="end", fill="blue",
            strong=True)  # fmt: skip
-    y2 = top + high + 20
+    y2 = top + high + 22
     s.text(left, y2, "objects", size=14, strong=True, fill="blue")
-    s.text(left + 62, y2, "predictions: chosen strong, others pale", size=14, fill="orange")
+    s.text(left + 62, y2, "predictions (pale: not chosen)", size=14, fill="orange")

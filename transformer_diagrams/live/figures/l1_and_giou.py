@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from transformer_diagrams.live.figure import Figure
 from transformer_diagrams.live.figures.boxes import overlap
 from transformer_diagrams.live.figures.parts import WIDTH, Plot
+from transformer_diagrams.live.model import Figure
 from transformer_diagrams.live.sketch import Sketch
 from transformer_diagrams.live.slider import Slider
 from transformer_diagrams.live.trace import Array, maximum, minimum, where
@@ -114,7 +114,8 @@ def _boxes(s: Sketch, dy: Array, wide: Array, high: Array) -> None:
     tw, th = WIDE * scale, HIGH * scale
     a, b = minimum(cx - w / 2, x0 - tw / 2), minimum(cy - h / 2, y0 - th / 2)
     c, d = maximum(cx + w / 2, x0 + tw / 2), maximum(cy + h / 2, y0 + th / 2)
-    s.rect(a, b, c - a, d - b, fill="none", stroke="soft", stroke_width=1.5,
+    # A little apart, so that it is seen where the boxes' own edges would hide it.
+    s.rect(a - 4, b - 4, c - a + 8, d - b + 8, rx=3, fill="none", stroke="soft", stroke_width=1.5,
            stroke_dasharray="1.5 4", stroke_linecap="round")  # fmt: skip
     s.rect(x0 - tw / 2, y0 - th / 2, tw, th, fill="blue", fill_opacity=0.16, stroke="blue",
            stroke_width=2.5)  # fmt: skip

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from transformer_diagrams.live.figure import Figure
 from transformer_diagrams.live.figures.parts import WIDTH, doubling
+from transformer_diagrams.live.model import Figure
 from transformer_diagrams.live.sketch import Sketch
 from transformer_diagrams.live.slider import Slider
 from transformer_diagrams.live.trace import Array, maximum, stack, where
@@ -120,7 +120,9 @@ def figure_of_roles(
 
     def build(s: Sketch, p: Mapping[str, Array]) -> None:
         counts = dict(count(p))
-        kinds = tuple(dict.fromkeys((role.kind, role.color) for role in roles))
+        # A part of the whole may gather several roles; it has the colour of the first.
+        colors = {role.kind: role.color for role in reversed(roles)}
+        kinds = tuple((kind, colors[kind]) for kind in dict.fromkeys(r.kind for r in roles))
         faults = list(check(p)) if check is not None else []
         failed = s.tape.const(0.0)
         for bad, _ in faults:

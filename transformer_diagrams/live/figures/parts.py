@@ -32,6 +32,8 @@ def heat(
     rows, columns = weights.shape
     xs = [left + cell * j for _ in range(rows) for j in range(columns)]
     ys = [top + cell * i for i in range(rows) for _ in range(columns)]
+    s.rect(left - gap, top - gap, cell * columns + gap, cell * rows + gap, rx=3, fill="paper",
+           stroke="grid", stroke_width=1)  # fmt: skip
     s.rect(xs, ys, cell - gap, cell - gap, rx=min(2.0, cell / 12), fill=Ramp(weights.flat()))
 
 

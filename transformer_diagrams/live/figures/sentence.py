@@ -196,9 +196,14 @@ def read_sentence(path: str | Path) -> Sentence:
     named = {_SHORT.get(key, key): value for key, value in data.items()}
     for key in KEYS:
         if key not in named:
-            unused = [k for k in named if k not in KEYS]
+            unused = [str(k) for k in named if k not in KEYS]
             close = did_you_mean(key, unused, what="key in the file")
             raise stop(f"the file has no '{key}'", close or f"it needs {', '.join(KEYS)}")
     if not isinstance(named["tokens"], list):
         raise stop("'tokens' must be a list of words")
     return sentence(*(named[key] for key in KEYS), where=label)
+
+
+def called(source: str) -> str:
+    """The Python that makes own data again."""
+    return f"read_sentence({source!r})" if source else "sentence(...)"

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from transformer_diagrams.errors import DiagramError, Fault
-from transformer_diagrams.live.figure import Figure
 from transformer_diagrams.live.figures.parts import WIDTH, doubling, heat, legend, short
-from transformer_diagrams.live.figures.sentence import Sentence, toy
+from transformer_diagrams.live.figures.sentence import Sentence, called, toy
+from transformer_diagrams.live.model import Figure
 from transformer_diagrams.live.sketch import Ramp, Sketch
 from transformer_diagrams.live.slider import Slider
 from transformer_diagrams.live.trace import Array, matmul, maximum, softmax, where
 from transformer_diagrams.live.words import Names, Num, Part, Pick, When
 
 MOST_TOKENS = 16
-LEFT, SIDE = 92.0, 208.0
-FIELD, FIELD_WIDE = 356.0, 560.0
-SMALL, GAP = 128.0, 16.0
-HIGH = 396.0
-MIDDLE = 184.0  # of a drawing in one row
+LEFT, SIDE = 84.0, 208.0
+FIELD = 350.0
+SMALL, GAP = 128.0, 18.0
+HIGH = 446.0
+MIDDLE = 206.0  # of a drawing in one row
+LONG = 8  # letters of a word under a grid
 
 TOY_CAPTION = (
     "Left, one head reading all sixteen columns at once. Right, the same numbers cut into h "
@@ -31,8 +32,10 @@ TOY_CAPTION = (
 )
 
 
-def several_heads(data: Sentence | None = None) -> Figure:
+def several_heads(data: Sentence | None = None, *, source: str = "") -> Figure:
     """The figure for ``data``, or for the toy sentence.
+
+    ``source`` names the data's file, for the commands that the page shows.
 
     Raises :class:`DiagramError` when own data has too many tokens for eight grids, or a key width
     that cannot be halved.
@@ -62,7 +65,8 @@ def several_heads(data: Sentence | None = None) -> Figure:
                          help="number of slices; each is as wide as the columns allow"),
         ),
         build,
-        made="several_heads()" if not own else "several_heads(sentence(...))",
+        made="several_heads()" if not own else f"several_heads({called(source)})",
+        options=f" --data {source}" if source else "",
     )  # fmt: skip
 
 
@@ -103,7 +107,8 @@ def _build(s: Sketch, log2h: Array, words: Sentence, heads: int) -> None:
     slices = s.tape.iota(heads)
     mask = owner.reshape(1, width).equals(slices.reshape(heads, 1))
     # Heads beyond h own no column: their scores are 0 and they are not shown.
-    scores = matmul(q.reshape(1, n, width) * mask.reshape(heads, 1, width), k.T.reshape(1, width, n))
+    sliced = q.reshape(1, n, width) * mask.reshape(heads, 1, width)
+    scores = matmul(sliced, k.T.reshape(1, width, n))
     used = slices < h
     weights = softmax(scores / columns.sqrt()) * used.reshape(heads, 1, 1)
     s.output("A1", single, "one head", rows=words.tokens, columns=words.tokens)
@@ -116,13 +121,16 @@ def _build(s: Sketch, log2h: Array, words: Sentence, heads: int) -> None:
         Pick(log2h, tuple("1 head" if e == 0 else f"{2**e} heads" for e in range(4)))
     ]
     for i in range(heads):
-        parts.append(When(used[i], (f"; slice {i + 1}: ", *rule(i, " each", True))))
+        parts.append(When(used[i], (f"; slice {i + 1}: ", *rule(i, True))))
     s.say(*parts, ".")
     _draw(s, log2h, single, weights, words, heads, used, columns)
-    _captions(s, log2h, words, heads, used, rule)
+    _captions(s, log2h, heads, used, rule)
 
 
-def _rules(s: Sketch, weights: Array, words: Sentence):  # type: ignore[no-untyped-def]
+Rule = Callable[[int, bool], tuple[Part, ...]]
+
+
+def _rules(s: Sketch, weights: Array, words: Sentence) -> Rule:
     """What the sharpest rows of each slice do, in words: found from the weights, not written."""
     heads, n, _ = weights.shape
     tops = weights.max()  # [heads, n]
@@ -141,19 +149,25 @@ def _rules(s: Sketch, weights: Array, words: Sentence):  # type: ignore[no-untyp
     several = (targets * first).sum() > 1
     many = (sharp * first).sum() > 1
     ordinary = (1 - copies) * (1 - even)
+    others = (weights > top.reshape(heads, 1, 1) - 1e-9) * sharp.reshape(heads, n, 1) * (1 - same)
+    itself = others.reshape(heads, -1).sum() < 0.5  # what is sharpest is a word on itself
 
-    def rule(i: int, each: str, long: bool) -> tuple[Part, ...]:
-        verb = "look at " if long else "→ "
+    def rule(i: int, long: bool) -> tuple[Part, ...]:
+        names = words.tokens if long else tuple(short(t, LONG) for t in words.tokens)
+        last = " and " if long else ", "
         return (
             When(even[i], ("all look everywhere evenly" if long else "even",)),
             When(copies[i] * (1 - even[i]),
                  ("each word looks at its own copy" if long else "the same word",)),
             When(ordinary[i], (
-                Names(sharp[i], words.tokens), " ",
+                Names(sharp[i], names, last), " ",
                 *((When(many[i], ("look at ",)), When(1 - many[i], ("looks at ",)))
-                  if long else (verb,)),
-                Names(targets[i], words.tokens),
-                *((" (", Num(top[i], 2), When(several[i], (each,)), ")") if long else ()),
+                  if long else ("→ ",)),
+                When(1 - itself[i], (Names(targets[i], names, last),)),
+                When(itself[i] * many[i], ("themselves",)),
+                When(itself[i] * (1 - many[i]), ("itself",)),
+                *((" (", Num(top[i], 2), When(several[i] * (1 - itself[i]), (" each",)), ")")
+                  if long else ()),
             )),
         )  # fmt: skip
 
@@ -170,7 +184,7 @@ def _place(log2h: Array, heads: int, s: Sketch) -> tuple[Array, Array, Array]:
     step = side + GAP + where(big, 30.0, 0.0)
     left = FIELD + column * step
     row = (i / 4).floor()
-    top = where(two_rows, 34.0 + row * 188.0, where(big, MIDDLE - SIDE / 2, MIDDLE - SMALL / 2))
+    top = where(two_rows, 66.0 + row * 186.0, where(big, MIDDLE - SIDE / 2, MIDDLE - SMALL / 2))
     return left, top, side
 
 
@@ -183,7 +197,10 @@ def _draw(
     size = min(15.0, cell * 0.62)
     shown = [short(t, 10) for t in words.tokens]
     top = MIDDLE - SIDE / 2
-    s.text(LEFT, 34.0, f"one head, {width} columns", size=17, strong=True)
+    s.text(LEFT, 22, f"One head reads all {width} columns", size=17, strong=True)
+    counts = tuple("The same, as a single slice" if h == 1 else f"The same in {h} slices"
+                   for h in (2**e for e in range(4)))  # fmt: skip
+    s.text(FIELD, 22, (Pick(log2h, counts),), size=17, strong=True)
     heat(s, single, LEFT, top, cell)
     s.text(LEFT - 9, [top + cell * (i + 0.5) + size * 0.34 for i in range(n)], shown, size=size,
            anchor="end")  # fmt: skip
@@ -196,6 +213,8 @@ def _draw(
     x = left.reshape(heads, 1, 1) + across.reshape(1, 1, n) * small
     y = tops.reshape(heads, 1, 1) + across.reshape(1, n, 1) * small
     seen = used.reshape(heads, 1, 1).over(*shape).flat()
+    s.rect(left - 1, tops - 1, side + 1, side + 1, rx=3, fill="paper", stroke="grid",
+           stroke_width=1, opacity=used)  # fmt: skip
     s.rect(x.over(*shape).flat(), y.over(*shape).flat(), small - 1, small - 1, rx=1.5,
            fill=Ramp(weights.flat()), opacity=seen)  # fmt: skip
     first = s.tape.iota(heads) * columns + 1
@@ -204,12 +223,11 @@ def _draw(
         ("columns ", Num(first, 0), When(columns > 1, ("–", Num(first + columns - 1, 0)))),
         size=14, strong=True, opacity=used,
     )  # fmt: skip
-    legend(s, FIELD + FIELD_WIDE - 290, HIGH - 32, width=120,
-           title="weight, the same scale always")  # fmt: skip
+    legend(s, LEFT, HIGH - 30, title="attention weight, the same scale always")
 
 
-def _captions(s: Sketch, log2h: Array, words: Sentence, heads: int, used: Array, rule) -> None:  # type: ignore[no-untyped-def]
+def _captions(s: Sketch, log2h: Array, heads: int, used: Array, rule: Rule) -> None:
     left, tops, side = _place(log2h, heads, s)
     for i in range(heads):
-        s.text(left[i], tops[i] + side + 18, rule(i, "", False), size=14, fill="soft",
+        s.text(left[i], tops[i] + side + 18, rule(i, False), size=14, fill="soft",
                opacity=used[i])  # fmt: skip

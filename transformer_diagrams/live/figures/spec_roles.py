@@ -10,8 +10,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from transformer_diagrams.errors import did_you_mean
-from transformer_diagrams.live.figure import Figure
 from transformer_diagrams.live.figures.parameters import Role, figure_of_roles
+from transformer_diagrams.live.model import Figure
 from transformer_diagrams.live.palette import role_color
 from transformer_diagrams.live.slider import Slider
 from transformer_diagrams.live.trace import Array, maximum, minimum
@@ -76,7 +76,7 @@ def parameters_of(
     what = f", {config}" if config else ""
     fixed = [f"{k} = {str(v).lower()}" for k, v in found.options.items()]
     options = f" Options: {', '.join(fixed)}." if fixed else ""
-    sets = "".join(f" --set-spec {k}={v}" for k, v in given.items())
+    sets = "".join(f" --spec-set {k}={v}" for k, v in given.items())
     return figure_of_roles(
         f"Where the parameters of {spec.title} go",
         f"Weights by role; the sliders begin at {config}." if config else "Weights by role.",
@@ -190,7 +190,7 @@ def _sum(dim: Dim, sizes: Mapping[str, Array], tape: Any) -> Array:
             for _ in range(exponent):
                 term = term * base
         total = term if total is None else total + term
-    return total if total is not None else tape.const(0.0)  # type: ignore[no-any-return]
+    return total if total is not None else tape.const(0.0)
 
 
 def _atom(atom: Any, sizes: Mapping[str, Array]) -> Array:

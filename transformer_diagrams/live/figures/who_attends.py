@@ -5,28 +5,30 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from transformer_diagrams.live.figure import Figure
 from transformer_diagrams.live.figures.parts import WIDTH, heat, legend, short
-from transformer_diagrams.live.figures.sentence import Sentence, toy
+from transformer_diagrams.live.figures.sentence import Sentence, called, toy
+from transformer_diagrams.live.model import Figure
 from transformer_diagrams.live.sketch import Sketch
 from transformer_diagrams.live.slider import Slider
 from transformer_diagrams.live.trace import Array, entropy, matmul, softmax
 from transformer_diagrams.live.words import Names, Num, Pick, When
 
-LEFT, TOP, SIDE = 150.0, 92.0, 304.0
-PANEL, BAR, FULL = 520.0, 640.0, 200.0
+LEFT, TOP, SIDE = 128.0, 84.0, 304.0
+PANEL, BAR, FULL = 520.0, 628.0, 212.0
 
 TOY_CAPTION = (
-    "Each row is one word asking, each column one word answering; darker means more of the answer "
-    "comes from there. The outlined row is spelled out at the right. These vectors were chosen by "
+    "Each row is one word asking, each column one word answering; the stronger a cell, the more "
+    "of the answer comes from there. The outlined row is spelled out at the right. These vectors were chosen by "
     "hand to make the pattern visible, so trust the pattern and not the decimals; no positions "
     "were added, so nothing can tell the two “the” apart. Sharpness multiplies the scores before "
     "the softmax: 0 gives everyone an equal share, 4 undoes the division by √16."
 )
 
 
-def who_attends(data: Sentence | None = None) -> Figure:
+def who_attends(data: Sentence | None = None, *, source: str = "") -> Figure:
     """The figure for ``data``, or for the toy sentence.
+
+    ``source`` names the data's file, for the commands that the page shows.
 
     >>> who_attends().values(query=7)["row"].round(3)[1]
     np.float64(0.776)
@@ -41,8 +43,8 @@ def who_attends(data: Sentence | None = None) -> Figure:
         t if words.tokens.count(t) == 1 else f"{t} ({i + 1})" for i, t in enumerate(words.tokens)
     ]
     caption = TOY_CAPTION if not own else (
-        "Each row is one token asking, each column one token answering; darker means more of the "
-        "answer comes from there. The outlined row is spelled out at the right. Sharpness "
+        "Each row is one token asking, each column one token answering; the stronger a cell, the "
+        "more of the answer comes from there. The outlined row is spelled out at the right. Sharpness "
         "multiplies the scores before the softmax: 0 gives everyone an equal share, "
         f"{root:.4g} undoes the division by √{words.width}."
     )  # fmt: skip
@@ -73,7 +75,7 @@ def who_attends(data: Sentence | None = None) -> Figure:
         "“It” looks for the cat: most of its answer comes from one other word." if not own
         else "Each token asks all tokens, and takes its answer in shares.",
         caption,
-        (WIDTH, 446.0),
+        (WIDTH, 436.0),
         (
             Slider.range("query", "asking word", 0, last, 1, last, show=names,
                          help="the row that is spelled out"),
@@ -81,7 +83,8 @@ def who_attends(data: Sentence | None = None) -> Figure:
                          help="multiplies the scores before the softmax"),
         ),
         build,
-        made="who_attends()" if not own else "who_attends(sentence(...))",
+        made="who_attends()" if not own else f"who_attends({called(source)})",
+        options=f" --data {source}" if source else "",
     )  # fmt: skip
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from transformer_diagrams.live.figure import Figure
 from transformer_diagrams.live.figures.parts import WIDTH, Plot, doubling
+from transformer_diagrams.live.model import Figure
 from transformer_diagrams.live.sketch import Sketch
 from transformer_diagrams.live.slider import Slider
 from transformer_diagrams.live.trace import Array, entropy, softmax
@@ -69,7 +69,8 @@ def _build(s: Sketch, n: Array, log2dk: Array, shown: list[str]) -> None:
     ):
         s.output(name, values, doc, rows=[f"d_k = {w}" for w in shown])
     s.output("variance", (score * score).reshape(WIDTHS, -1).mean() / (roots.flat() ** 2),
-             "mean square of q · k, divided by d_k", rows=[f"d_k = {w}" for w in shown])  # fmt: skip
+             "mean square of q · k, divided by d_k",
+             rows=[f"d_k = {w}" for w in shown])  # fmt: skip
     here = [v.take(log2dk) for v in (*top, *spread)]
     s.say(
         Num(n), " keys, d_k ", Pick(log2dk, tuple(shown)), ": largest weight ", Num(here[0], 3),
@@ -78,7 +79,7 @@ def _build(s: Sketch, n: Array, log2dk: Array, shown: list[str]) -> None:
     )  # fmt: skip
     _panel(s, 58.0, log2dk, "Largest weight", "", top, top, here[:2], 1 / n, "1/n", shown)
     share = [v / most for v in spread]
-    _panel(s, 524.0, log2dk, "Entropy, as a share of log n", " nats", share, spread, here[2:],
+    _panel(s, 524.0, log2dk, "Entropy, as a share of log n", "nats", share, spread, here[2:],
            tape.const(1.0), "log n", shown)  # fmt: skip
 
 
@@ -91,21 +92,24 @@ def _panel(
     s.text(left, 24, title, size=17, strong=True)
     # The readings stand still: only their digits change as the marker moves.
     for x, value, color, name in (
-        (left, here[0], "orange", "unscaled"), (left + 152, here[1], "blue", "÷ √d_{k}"),
+        (left, here[0], "orange", "unscaled"), (left + 160, here[1], "blue", "÷ √d_{k}"),
     ):  # fmt: skip
         s.text(x, 58, Num(value, 3), size=24, strong=True, fill=color)
-        s.text(x + 70, 58, name + unit, size=14, fill=color)
+        s.text(x + 70, 58, name, size=15, fill=color)
+    if unit:
+        s.text(left + 284, 58, unit, size=14, fill="soft")
     ticks = [(float(e), shown[e]) for e in range(0, WIDTHS, 2)]
     plot.axes(s, ticks, [(0.0, "0"), (0.5, "0.5"), (1.0, "1")], "key width d_{k}, doubling")
     y = plot.py(reference)
     s.line(plot.left, y, plot.right, y, stroke="soft", stroke_width=1.5, stroke_dasharray="1.5 4",
            stroke_linecap="round")  # fmt: skip
     s.text(plot.right + 10, y + 5, reference_name, size=13, fill="soft")
-    x = plot.px(log2dk)
-    s.line(x, plot.top, x, plot.bottom, stroke="soft", stroke_width=1.5)
+    at = plot.px(log2dk)
+    s.line(at, plot.top, at, plot.bottom, stroke="soft", stroke_width=1.5)
     across = plot.px(s.tape.iota(WIDTHS))
-    for curve, color, name in zip(curves, ("orange", "blue"), ("unscaled", "÷ √d_{k}"), strict=True):
+    kinds = (("orange", "unscaled"), ("blue", "÷ √d_{k}"))
+    for curve, (color, name) in zip(curves, kinds, strict=True):
         s.path(across, plot.py(curve), stroke=color, stroke_width=3)
         end = curve[WIDTHS - 1]
         s.text(plot.right + 10, plot.py(end) + 5, name, size=15, strong=True, fill=color)
-        s.circle(x, plot.py(curve.take(log2dk)), 6, fill=color, stroke="paper", stroke_width=2)
+        s.circle(at, plot.py(curve.take(log2dk)), 6, fill=color, stroke="paper", stroke_width=2)

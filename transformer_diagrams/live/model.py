@@ -100,7 +100,7 @@ class Figure:
     def reader(self, **asked: object) -> words.Read:
         """Gives the flat values of any traced array of the figure, in this state."""
         read = self._at(asked)
-        return lambda array: read(array).ravel().tolist()  # type: ignore[no-any-return]
+        return lambda array: read(array).ravel().tolist()
 
     def _at(self, asked: Mapping[str, object]) -> Callable[[Array], NDArray[np.float64]]:
         self._evaluator.set(self.state(**asked))

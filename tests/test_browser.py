@@ -1,0 +1,459 @@
+"""Every figure in a browser: text in its box, figures beside each other, nothing asked of the net.
+
+One Chromium, headless, for the whole file. The pages come from memory; any request for anything
+else is stopped and counted.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from PIL import Image, ImageChops
+from test_cases_labels import LABELS, scene_of
+
+from transformer_diagrams import api, theme
+from transformer_diagrams.render import svg as svg_format
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext, Page
+
+pytestmark = pytest.mark.browser
+
+IDS = api.bundled_ids()
+DARK = [name for name in ("llama3", "transformer", "gqa", "mha-packed", "bert") if name in IDS]
+FIGURES = [(name, "paper") for name in IDS] + [(name, "dark") for name in DARK]
+ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+)
+HOME = "http://figures.invalid/"
+NIGHT = "#0d1117"
+WHITE = "#ffffff"
+LEAST_CONTRAST = 4.5
+SLACK = 0.3  # CSS pixels: a browser places glyph outlines and boxes on a grid of its own
+
+
+def chromium() -> str:
+    for name in ("chromium", "chromium-browser"):
+        path = shutil.which(name)
+        if path:
+            return path
+    pytest.fail(
+        "Chromium was not found: install the system package 'chromium' (on Debian: "
+        "sudo apt-get install chromium), or let `make test` do it"
+    )
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    path = chromium()
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
+        yield started
+        started.close()
+
+
+class Pages:
+    """Pages from memory, and what they did that they should not."""
+
+    def __init__(self, context: BrowserContext) -> None:
+        self.context = context
+        self.files: dict[str, tuple[str, bytes]] = {}
+        self.leaks: list[str] = []
+        self.said: list[str] = []
+        context.route("**/*", self._answer)
+
+    def _answer(self, route: Any) -> None:
+        url = route.request.url
+        found = self.files.get(url.removeprefix(HOME)) if url.startswith(HOME) else None
+        if found is None:
+            self.leaks.append(url)
+            route.abort()
+        else:
+            route.fulfill(content_type=found[0], body=found[1])
+
+    def open(self, body: str, *, width: int = 1200, height: int = 1200) -> Page:
+        """A page with this body and no margin."""
+        self.files["page.html"] = (
+            "text/html; charset=utf-8",
+            f'<!doctype html><html lang="en"><meta charset="utf-8"><title>figures</title>'
+            f'<link rel="icon" href="data:,"><style>body{{margin:0}}</style><body>{body}'.encode(),
+        )
+        page = self.context.new_page()
+        page.on("console", lambda message: self.said.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: self.said.append(f"error: {error}"))
+        page.set_viewport_size({"width": width, "height": height})
+        page.goto(f"{HOME}page.html")
+        return page
+
+
+@pytest.fixture
+def pages(browser: Browser) -> Iterator[Pages]:
+    """Afterwards: no request has left, nothing was said on the console, all pages are closed."""
+    context = browser.new_context()
+    made = Pages(context)
+    yield made
+    context.close()
+    assert made.leaks == []
+    assert made.said == []
+
+
+@lru_cache(maxsize=None)
+def figure(name: str, look: str = "paper") -> str:
+    return str(api.load(name).render("svg", theme=look))
+
+
+def size_of(svg: str) -> tuple[int, int]:
+    """Width and height in CSS pixels, rounded up."""
+    found = re.search(r'<svg\b[^>]*?\bwidth="([\d.]+)pt" height="([\d.]+)pt"', svg)
+    assert found
+    wide, high = (int(float(v) * 96 / 72) + 1 for v in found.groups())
+    return wide, high
+
+
+def shelves(sizes: Mapping[str, tuple[int, int]], width: int) -> dict[str, tuple[int, int]]:
+    """Places in rows, at whole pixels and apart."""
+    places: dict[str, tuple[int, int]] = {}
+    x = y = row = 0
+    for name, (wide, high) in sizes.items():
+        if x and x + wide > width:
+            x, y, row = 0, y + row + 8, 0
+        places[name] = (x, y)
+        x, row = x + wide + 8, max(row, high)
+    return places
+
+
+def picture(data: bytes) -> Image.Image:
+    return Image.open(io.BytesIO(data)).convert("RGB")
+
+
+def differing(a: Image.Image, b: Image.Image) -> int:
+    """How many pixels are not the same."""
+    assert a.size == b.size
+    return sum(map(bool, ImageChops.difference(a, b).convert("L").tobytes()))
+
+
+# -- text in its box
+
+
+MEASURE = """() => {
+  // Rectangles on the page. A label is ink (an outline, or the sign of a junction) or words.
+  const out = [];
+  for (const svg of document.querySelectorAll('svg')) {
+    const edge = svg.getBoundingClientRect(), boxes = [], labels = [];
+    const flat = r => [r.left, r.top, r.right, r.bottom];
+    for (const g of svg.querySelectorAll('g')) {
+      const rects = [...g.children].filter(e => e.tagName === 'rect');
+      const front = rects.at(-1) ?? [...g.children].find(e => e.tagName === 'circle');
+      if (front) boxes.push({what: g.dataset.path ?? '', at: flat(front.getBoundingClientRect())});
+    }
+    for (const e of svg.querySelectorAll('text, path[transform]')) {
+      // A mark stands on a box's corner: its disc is the element before.
+      if (e.tagName === 'path' && e.previousElementSibling?.tagName === 'circle') continue;
+      labels.push({kind: e.tagName, said: e.textContent, at: flat(e.getBoundingClientRect()),
+                   home: e.parentElement.dataset?.path ?? ''});
+    }
+    out.push({edge: flat(edge), boxes, labels});
+  }
+  return out;
+}"""
+
+
+def outside(inner: list[float], outer: list[float], slack: float = SLACK) -> bool:
+    return (
+        inner[0] < outer[0] - slack
+        or inner[1] < outer[1] - slack
+        or inner[2] > outer[2] + slack
+        or inner[3] > outer[3] + slack
+    )
+
+
+def apart(a: list[float], b: list[float], slack: float = SLACK) -> bool:
+    return (
+        a[2] <= b[0] + slack or b[2] <= a[0] + slack or a[3] <= b[1] + slack or b[3] <= a[1] + slack
+    )
+
+
+def flaws(measured: dict[str, Any]) -> list[str]:
+    """Labels that leave the figure, or that lie across a border."""
+    found = []
+    for label in measured["labels"]:
+        said = f"{label['kind']} {label['said']!r} of {label['home']!r} at {label['at']}"
+        if outside(label["at"], measured["edge"]):
+            found.append(f"{said} leaves the figure {measured['edge']}")
+        for box in measured["boxes"]:
+            if outside(label["at"], box["at"]) and not apart(label["at"], box["at"]):
+                found.append(f"{said} lies across the border of {box['what']!r} {box['at']}")
+    return found
+
+
+@pytest.mark.parametrize(("name", "look"), FIGURES)
+def test_words_and_ink_lie_inside_their_boxes(pages: Pages, name: str, look: str) -> None:
+    page = pages.open(figure(name, look))
+    (measured,) = page.evaluate(MEASURE)
+    kinds = [label["kind"] for label in measured["labels"]]
+    assert kinds.count("text") > 0
+    assert kinds.count("path") > 0
+    assert flaws(measured) == []
+
+
+@pytest.mark.parametrize("font", ["serif", "monospace", "No Such Font"])
+def test_no_font_of_the_viewer_moves_words_out_of_their_boxes(pages: Pages, font: str) -> None:
+    name = "llama3"
+    page = pages.open(f"<style>text{{font-family:'{font}'}}</style>{figure(name)}")
+    (measured,) = page.evaluate(MEASURE)
+    assert flaws(measured) == []
+
+
+def test_difficult_labels_lie_inside_their_boxes(pages: Pages) -> None:
+    made = [svg_format.render(scene_of(label), theme.get()).svg for label in LABELS]
+    page = pages.open("".join(f"<div>{one}</div>" for one in made))
+    for label, measured in zip(LABELS, page.evaluate(MEASURE), strict=True):
+        across = [flaw for flaw in flaws(measured) if "across" in flaw]
+        assert across == [], label
+    assert page.evaluate("document.querySelectorAll('script, b, image').length") == 0
+
+
+# -- figures beside each other
+
+
+# What a page may say of itself. It reaches into inline figures, as CSS does.
+HOSTILE = (
+    "<style>text{fill:#c00} body{font:20px/2 serif;color:#c00;letter-spacing:3px} "
+    "svg{display:block} *{box-sizing:border-box} title{color:red} a{color:#0a0}</style>"
+)
+OWN = (
+    '<section style="position:absolute;left:0;top:0;width:600px;height:120px">'
+    '<p style="margin:0">The <a href="#own">page</a> itself</p>'
+    '<svg width="200" height="40"><text x="5" y="25">own text</text>'
+    '<path d="M5 35H150" stroke="#00c"/></svg></section>'
+)
+TOP = 140  # where the figures begin, below what is the page's own
+
+
+def laid_out(order: list[tuple[str, str]], style: str = "") -> tuple[str, int, int, dict[str, Any]]:
+    """A page of figures (key, svg) in rows; its size and each one's place."""
+    sizes = {key: size_of(svg) for key, svg in order}
+    places = shelves(sizes, 4000)
+    parts = [
+        f'<div style="position:absolute;left:{places[key][0]}px;top:{places[key][1] + TOP}px">'
+        f"{svg}</div>"
+        for key, svg in order
+    ]
+    wide = max(places[key][0] + sizes[key][0] for key in places)
+    high = max(places[key][1] + sizes[key][1] for key in places) + TOP
+    at = {key: (*places[key], *sizes[key]) for key in places}
+    return style + OWN + "".join(parts), max(wide, 600), high, at
+
+
+def crops(pages: Pages, order: list[tuple[str, str]], style: str = "") -> dict[str, Image.Image]:
+    """What each figure of a page looks like, and the page's own part under the key ''."""
+    body, wide, high, at = laid_out(order, style)
+    page = pages.open(body, width=wide, height=high)
+    whole = picture(page.screenshot())
+    page.close()
+    found = {key: whole.crop((x, y + TOP, x + w, y + TOP + h)) for key, (x, y, w, h) in at.items()}
+    return {"": whole.crop((0, 0, 600, 120)), **found}
+
+
+def test_figures_in_one_page_look_as_each_alone_in_either_order(pages: Pages) -> None:
+    order = [(f"{name} {look}", figure(name, look)) for name, look in FIGURES]
+    alone: dict[str, Image.Image] = {}
+    for key, svg in order:
+        alone |= crops(pages, [(key, svg)])
+    assert any(len(one.getcolors(1 << 24) or ()) > 20 for one in alone.values())
+    for together in (crops(pages, order), crops(pages, order[::-1])):
+        assert together.keys() == alone.keys()
+        changed = {key: differing(alone[key], together[key]) for key in alone}
+        assert {key: count for key, count in changed.items() if count} == {}
+
+
+def test_the_style_of_a_page_and_a_figure_leave_each_other_alone(pages: Pages) -> None:
+    order = [(f"{name} {look}", figure(name, look)) for name, look in FIGURES if name in DARK]
+    plain, hostile = crops(pages, order), crops(pages, order, HOSTILE)
+    del plain[""]
+    own = crops(pages, [("none", '<svg width="10.0pt" height="10.0pt"></svg>')], HOSTILE)[""]
+    assert differing(own, hostile.pop("")) == 0, "the page's own text has changed"
+    assert {key for key in plain if differing(plain[key], hostile[key])} == set()
+
+
+def test_no_id_stands_twice_in_a_page_of_all_figures(pages: Pages) -> None:
+    page = pages.open("".join(figure(name, look) for name, look in FIGURES))
+    ids = page.evaluate("[...document.querySelectorAll('[id]')].map(e => e.id)")
+    assert len(ids) >= len(FIGURES)
+    assert len(ids) == len(set(ids))
+    # Every name and description that a figure refers to is its own.
+    assert page.evaluate(
+        """() => [...document.querySelectorAll('svg')].every(svg =>
+             svg.getAttribute('aria-labelledby').split(' ').every(
+               id => document.getElementById(id).parentElement === svg))"""
+    )
+
+
+def test_the_same_figure_pasted_twice_looks_the_same_twice(pages: Pages) -> None:
+    svg = figure("llama3")
+    found = crops(pages, [("first", svg), ("second", svg)], HOSTILE)
+    alone = crops(pages, [("alone", svg)])
+    assert differing(found["first"], alone["alone"]) == 0
+    assert differing(found["second"], alone["alone"]) == 0
+
+
+def test_a_figure_of_one_name_with_another_content_has_other_ids(pages: Pages) -> None:
+    model = api.load("llama3")
+    made = [str(model.render("svg", **asked)) for asked in (
+        {}, {"config": "8B"}, {"open": ["attention"]}, {"theme": "mono"}, {"direction": "right"},
+    )]  # fmt: skip
+    page = pages.open("".join(made))
+    ids = page.evaluate("[...document.querySelectorAll('[id]')].map(e => e.id)")
+    assert len(ids) == len(set(ids)) >= len(made)
+
+
+# -- words
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_words_are_found_and_selected(pages: Pages, name: str) -> None:
+    page = pages.open(figure(name))
+    words = page.evaluate(
+        "[...new Set([...document.querySelectorAll('svg text')].map(e => e.textContent))]"
+    )
+    assert words
+    for said in words:
+        found = page.evaluate(
+            """said => {
+              getSelection().removeAllRanges();
+              const hit = window.find(said, true);
+              if (!hit) return null;
+              const r = getSelection().getRangeAt(0).getBoundingClientRect();
+              return [getSelection().toString(), r.width, r.height];
+            }""",
+            said,
+        )
+        assert found is not None, said
+        selected, wide, high = found
+        assert "".join(selected.split()) == "".join(said.split())
+        assert wide > 0
+        assert high > 0
+    copied = page.evaluate(
+        "() => { getSelection().selectAllChildren(document.querySelector('svg'));"
+        " return getSelection().toString(); }"
+    )
+    flat = "".join(copied.split())
+    assert [said for said in words if "".join(said.split()) not in flat] == []
+
+
+def test_a_figure_has_a_name_and_a_description_for_those_who_cannot_see_it(pages: Pages) -> None:
+    for name in IDS:
+        page = pages.open(figure(name))
+        image = page.get_by_role("img")
+        assert image.count() >= 1
+        label, desc = page.evaluate(
+            """() => ['title', 'desc'].map(
+                 tag => document.querySelector('svg > ' + tag)?.textContent ?? '')"""
+        )
+        assert label.strip()
+        assert desc.strip()
+        assert label != name or label == api.load(name).title
+        page.close()
+
+
+# -- as a picture, on any page
+
+
+def luminance(colour: tuple[int, ...]) -> float:
+    """Relative luminance, WCAG 2.1."""
+    parts = [v / 255 for v in colour[:3]]
+    r, g, b = (v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in parts)
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b
+
+
+def contrast_in(part: Image.Image) -> float:
+    """Between the ground of a label, its commonest colour, and the ink, the farthest from that."""
+    counts = part.getcolors(part.width * part.height)
+    assert counts
+    ground = luminance(max(counts)[1])  # type: ignore[arg-type]
+    best = 1.0
+    for _, colour in counts:
+        low, high = sorted((ground, luminance(colour)))  # type: ignore[arg-type]
+        best = max(best, (high + 0.05) / (low + 0.05))
+    return best
+
+
+def ink_places(pages: Pages, svg: str) -> list[tuple[str, list[float]]]:
+    """(words, rectangle) of every label's ink, in CSS pixels from the figure's corner."""
+    page = pages.open(svg)
+    (measured,) = page.evaluate(MEASURE)
+    page.close()
+    return [(label["home"], label["at"]) for label in measured["labels"] if label["kind"] == "path"]
+
+
+@pytest.mark.parametrize("ground", [WHITE, NIGHT])
+@pytest.mark.parametrize(("name", "look"), FIGURES)
+def test_every_text_of_an_image_can_be_read_on_white_and_on_black(
+    browser: Browser, pages: Pages, name: str, look: str, ground: str
+) -> None:
+    svg = figure(name, look)
+    places = ink_places(pages, svg)
+    wide, high = size_of(svg)
+    context = browser.new_context(device_scale_factor=3)  # thin strokes reach their full colour
+    sharp = Pages(context)
+    sharp.files["figure.svg"] = ("image/svg+xml", svg.encode())
+    page = sharp.open(
+        f'<style>body{{background:{ground}}}</style><img src="figure.svg" alt="{escape(name)}">',
+        width=wide,
+        height=high,
+    )
+    shot = picture(page.screenshot())
+    context.close()
+    assert sharp.leaks == []
+    assert sharp.said == []
+    faint = []
+    for home, (left, top, right, bottom) in places:
+        part = shot.crop((int(left * 3), int(top * 3), int(right * 3) + 1, int(bottom * 3) + 1))
+        ratio = contrast_in(part)
+        if ratio < LEAST_CONTRAST:
+            faint.append((home, round(ratio, 2)))
+    assert places
+    assert faint == []
+
+
+def test_a_transparent_figure_lets_the_page_through_and_the_default_does_not(pages: Pages) -> None:
+    model = api.load("gqa")
+    corners = {}
+    for background in ("theme", "white", "none"):
+        svg = str(model.render("svg", background=background))
+        wide, high = size_of(svg)
+        style = f"<style>body{{background:{NIGHT}}}</style>"
+        page = pages.open(style + svg, width=wide, height=high)
+        corners[background] = picture(page.screenshot()).getpixel((1, 1))
+        page.close()
+    assert corners["none"] == (0x0D, 0x11, 0x17)
+    assert corners["theme"] == corners["white"] == (255, 255, 255)
+
+
+def test_a_figure_opened_by_itself_asks_for_nothing(pages: Pages, tmp_path: Path) -> None:
+    for name in DARK:
+        pages.files[f"{name}.svg"] = ("image/svg+xml", figure(name).encode())
+        page = pages.context.new_page()
+        page.on("console", lambda message: pages.said.append(message.text))
+        page.goto(f"{HOME}{name}.svg")
+        assert page.evaluate("document.documentElement.tagName") == "svg"
+        assert (
+            page.evaluate("document.querySelectorAll('script, style, link, image, use').length")
+            == 0
+        )
+        page.close()

@@ -1,0 +1,116 @@
+"""Real runs of the program: commands with what they print, made in a folder of their own."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import shlex
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from transformer_diagrams.docs.markdown import fenced
+
+PROGRAM = "transformer-diagrams"
+
+
+@contextlib.contextmanager
+def _folder() -> Iterator[Path]:
+    before = Path.cwd()
+    with tempfile.TemporaryDirectory() as name:
+        os.chdir(name)
+        try:
+            yield Path(name)
+        finally:
+            os.chdir(before)
+
+
+def output_of(command: str) -> tuple[str, int]:
+    """What a command prints (stderr first, as a reader meets it) and its exit code."""
+    from transformer_diagrams.cli.app import run
+
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = run(shlex.split(command)[1:])
+    return err.getvalue() + out.getvalue(), code
+
+
+def session(*commands: str, most: int | None = None) -> str:
+    """Commands and what each prints, as a console shows it; at most ``most`` lines of each."""
+    shown = []
+    for command in commands:
+        lines = output_of(f"{PROGRAM} {command}")[0].rstrip("\n").split("\n")
+        if most is not None and len(lines) > most:
+            lines = [*lines[:most], "..."]
+        shown.append("\n".join([f"$ {PROGRAM} {command}", *lines]))
+    return fenced("\n\n".join(shown), "console")
+
+
+def _changed(path: Path, *changes: tuple[str, str]) -> None:
+    """Put mistakes into a file; each text to replace must be there."""
+    text = path.read_text(encoding="utf-8")
+    for old, new in changes:
+        if old not in text:
+            raise ValueError(f"'{old}' is not in {path.name} any more")
+        text = text.replace(old, new, 1)
+    path.write_text(text, encoding="utf-8")
+
+
+def _starter(_: Path) -> str:
+    with _folder():
+        return session("new my-model.yaml", "check my-model.yaml")
+
+
+def _misspelt(_: Path) -> str:
+    with _folder() as folder:
+        output_of(f"{PROGRAM} new my-model.yaml")
+        _changed(
+            folder / "my-model.yaml",
+            ("out: d_h, label: Linear (up)", "out: d_hh, lable: Linear (up)"),
+        )
+        return session("check my-model.yaml")
+
+
+def _misshapen(_: Path) -> str:
+    with _folder() as folder:
+        output_of(f"{PROGRAM} new my-model.yaml")
+        _changed(
+            folder / "my-model.yaml",
+            ("out: d_m, label: Linear (down)", "out: 2 d_m, label: Linear (down)"),
+        )
+        return session("check my-model.yaml")
+
+
+def _inspect_starter(_: Path) -> str:
+    with _folder():
+        output_of(f"{PROGRAM} new my-model.yaml")
+        return session("inspect my-model.yaml --config small")
+
+
+def _inspect_model(_: Path) -> str:
+    with _folder():
+        return session("inspect llama3 --config 8B")
+
+
+def _width(_: Path) -> str:
+    with _folder():
+        return session("render gqa -f pdf --width 3.25in")
+
+
+def _difference(_: Path) -> str:
+    with _folder():
+        text = session("diff gpt2 llama3", most=8)
+    return re.sub(r" {2,}\[[^\]\n]*\]$", "", text, flags=re.MULTILINE)
+
+
+PARTS: Mapping[str, Callable[[Path], str]] = {
+    "console-starter": _starter,
+    "console-misspelt": _misspelt,
+    "console-misshapen": _misshapen,
+    "console-inspect-starter": _inspect_starter,
+    "console-inspect": _inspect_model,
+    "console-width": _width,
+    "console-diff": _difference,
+}

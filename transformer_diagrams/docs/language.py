@@ -1,0 +1,107 @@
+"""The keys of the spec language as tables, from the table that the loader reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from transformer_diagrams.docs.markdown import code, codes, table
+from transformer_diagrams.ops import registry
+from transformer_diagrams.spec import grammar
+from transformer_diagrams.spec.grammar import Key
+
+# What the value of a key may be, by the key's kind.
+VALUES: Mapping[str, str] = {
+    "name": "a name",
+    "text": "text",
+    "texts": "a list of texts",
+    "label": "text with `$TeX$`",
+    "bool": "`true` or `false`",
+    "id": "an id",
+    "ref": "a reference: `id`, `id.port` or the name of an input",
+    "block-ref": "the id of a block",
+    "sources": "a reference, a list of them, or port: reference",
+    "year": "a year",
+    "spec-ref": "an id or a path",
+    "spec-refs": "a list of ids",
+    "config-name": "the name of a config",
+    "dim": "a size",
+    "size": "a size",
+    "dims": "name: meaning, or name: mapping",
+    "conditions": "a list of relations",
+    "options": "name: mapping",
+    "option-value": "`true`, `false` or one of `choices`",
+    "choices": "a list of words",
+    "configs": "name: sizes and options",
+    "source": "a mapping",
+    "show": "a mapping",
+    "inputs": "name: shape, or name: mapping",
+    "outputs": "name: shape, or name: mapping",
+    "blocks": "a list of blocks",
+    "shape": "a list of sizes",
+    "shapes": "a shape, or port: shape",
+    "switch": "a condition on options",
+    "open": "`true`, `false` or `callout`",
+    "bindings": "name: size or option value",
+    "branches": "a list of block lists, or name: block list",
+    "columns": "a list of columns",
+}
+
+
+def value_of(key: Key) -> str:
+    """In words, what a key takes."""
+    return codes(key.choices) if key.kind == "choice" else VALUES[key.kind]
+
+
+def keys(given: Mapping[str, Key]) -> str:
+    """A table of keys."""
+    rows = [
+        [code(key.name), value_of(key), key.doc + (" **Required.**" if key.required else "")]
+        for key in given.values()
+    ]
+    return table(["key", "value", "meaning"], rows)
+
+
+def _structures(_: Path) -> str:
+    rows = []
+    for kind, known in grammar.STRUCTURES.items():
+        own = [key for key in known.values() if key.name not in grammar.COMMON]
+        rows += [
+            [code(kind) if key.name == kind else "", code(key.name), value_of(key), key.doc]
+            for key in own
+        ]
+    own = [key for key in grammar.COLUMN.values() if key.name not in grammar.COMMON]
+    rows += [
+        ["a column" if n == 0 else "", code(key.name), value_of(key), key.doc]
+        for n, key in enumerate(own)
+    ]
+    return table(["structure", "key", "value", "meaning"], rows)
+
+
+def _roles(_: Path) -> str:
+    return table(["role", "what it dresses"], ([code(n), t] for n, t in registry.ROLES.items()))
+
+
+def _param_roles(_: Path) -> str:
+    rows = [[code(name), text] for name, text in registry.PARAM_ROLES.items() if name]
+    return table(["parameter role", "weights"], rows)
+
+
+def _keys_of(given: Mapping[str, Key]) -> Callable[[Path], str]:
+    return lambda _: keys(given)
+
+
+PARTS: Mapping[str, Callable[[Path], str]] = {
+    "keys-top": _keys_of(grammar.TOP),
+    "keys-source": _keys_of(grammar.SOURCE),
+    "keys-dim": _keys_of(grammar.DIM),
+    "keys-option": _keys_of(grammar.OPTION),
+    "keys-input": _keys_of(grammar.INPUT),
+    "keys-output": _keys_of(grammar.OUTPUT),
+    "keys-show": _keys_of(grammar.SHOW),
+    "keys-common": _keys_of(grammar.COMMON),
+    "keys-reference": _keys_of(grammar.REF),
+    "keys-structures": _structures,
+    "roles": _roles,
+    "parameter-roles": _param_roles,
+}

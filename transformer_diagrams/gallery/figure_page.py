@@ -1,0 +1,147 @@
+"""The page of one architecture: figure, sizes, configurations, source, files, neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from transformer_diagrams.gallery import two_tone
+from transformer_diagrams.gallery.pages import Site, page
+from transformer_diagrams.gallery.record import Prepared, Record
+from transformer_diagrams.gallery.yaml_html import highlight
+
+if TYPE_CHECKING:
+    from transformer_diagrams.gallery.two_tone import Pair
+
+ROOT = "../"
+FILES = (
+    ("svg", "SVG"),
+    ("dark.svg", "SVG, dark"),
+    ("pdf", "PDF"),
+    ("png", "PNG"),
+    ("dot", "DOT"),
+    ("yaml", "YAML"),
+)
+
+
+def picture(made: Prepared, site: Site, root: str) -> tuple[str, set[Pair]]:
+    """The figure for a page, light and dark, its used specs linked to their pages."""
+    def href(use: str) -> str | None:
+        name = use.rsplit("/", 1)[-1].removesuffix(".yaml")
+        return root + site.address(name) if name in site.by_id else None
+
+    light = made.figures["svg"].decode("utf-8")
+    dark = made.figures["dark.svg"].decode("utf-8")
+    svg, pairs = two_tone.merged(light, dark)
+    return two_tone.explained(svg, made.record["blocks"], href), pairs
+
+
+def build(made: Prepared, source: str, site: Site, dependents: list[str]) -> tuple[str, set[Pair]]:
+    """The page's HTML, and the colours it needs in the style sheet. ``source`` is the YAML."""
+    record = made.record
+    svg, pairs = picture(made, site, ROOT)
+    width, height = two_tone.size(svg)
+    html = page(
+        "figure.html",
+        site,
+        root=ROOT,
+        title=record["title"],
+        description=" ".join(record["caption"].split()),
+        record=record,
+        names=[dim["name"] for dim in record["dims"]],
+        tex={dim["name"]: dim["tex"] for dim in record["dims"] if dim["tex"]},
+        svg=svg,
+        wide=width > 1.25 * height,
+        source=highlight(source),
+        lines=source.count("\n") + (not source.endswith("\n")),
+        files=[
+            {"name": name, "href": f"{ROOT}figures/{record['id']}.{suffix}"}
+            for suffix, name in FILES
+        ],
+        paper=paper(record),
+        tags=[site.tag(tag, ROOT) for tag in dict.fromkeys(record["tags"])],
+        below=[site.link(name, ROOT) for name in record["builds_on"] if name in site.by_id],
+        parts=[site.link(name, ROOT) for name in record["uses"] if name in site.by_id],
+        above=[site.link(name, ROOT) for name in dependents],
+        table=table(record),
+        counts=rows(record),
+        near=site.neighbours(record["id"], ROOT),
+    )
+    return html, pairs
+
+
+def paper(record: Record) -> dict[str, str]:
+    """The publication: words and, where one is known, its address."""
+    source = record["source"]
+    href = source["url"] or (f"https://arxiv.org/abs/{source['arxiv']}" if source["arxiv"] else "")
+    where = [source["authors"], str(source["year"] or "")]
+    return {
+        "title": source["title"] or (href and href.removeprefix("https://")),
+        "href": href,
+        "where": ", ".join(word for word in where if word),
+        "arxiv": source["arxiv"],
+        "note": source["note"],
+    }
+
+
+def table(record: Record) -> list[dict[str, Any]]:
+    """The sizes: what each means, what defines it, and its number in each configuration."""
+    return [
+        {
+            **dim,
+            "numbers": [
+                {
+                    "value": config["counts"]["sizes"].get(dim["name"]),
+                    "said": dim["name"] in config["said"],
+                }
+                for config in record["configs"]
+            ],
+        }
+        for dim in record["dims"]
+    ]
+
+
+def rows(record: Record) -> dict[str, Any]:
+    """Counts by configuration, each as `inspect` gives it, under its formula."""
+    formulas = record["formulas"]
+    configs = [config["counts"] for config in record["configs"]]
+    every = [formulas, *configs]
+    roles = sorted({role for counts in every for role in counts["params"]["by_role"]})
+
+    def numbers(*keys: str) -> list[int | None]:
+        return [_at(counts, *keys) for counts in configs]
+
+    def row(title: str, formula: str, *keys: str, unit: str = "", role: bool = False) -> dict[str, Any]:
+        return {"title": title, "formula": formula, "numbers": numbers(*keys), "unit": unit,
+                "role": role}  # fmt: skip
+
+    found = [row("Parameters", formulas["params"]["formula"], "params", "total")]
+    if len(roles) > 1:
+        by_role = formulas["params"]["by_role_formula"]
+        found += [
+            row(role.replace("_", " "), by_role.get(role, ""), "params", "by_role", role, role=True)
+            for role in roles
+        ]
+    if any(_at(c, "params", "active") != _at(c, "params", "total") for c in every):
+        found.append(
+            row("Active per token", formulas["params"]["active_formula"], "params", "active")
+        )
+    if any(_at(c, "params", "frozen") for c in every):
+        found.append(row("Frozen", "", "params", "frozen"))
+    if formulas["kv_cache"]["formula"] != "0":
+        found.append(
+            row("KV cache per token", formulas["kv_cache"]["formula"], "kv_cache", "per_token",
+                unit="elements")
+        )  # fmt: skip
+    found.append(
+        row("Forward pass", formulas["flops"]["formula"], "flops", "forward", unit="FLOPs")
+    )
+    lengths = [counts["flops"]["length"] for counts in configs]
+    return {"rows": found, "lengths": lengths}
+
+
+def _at(counts: Mapping[str, Any], *keys: str) -> Any:
+    value: Any = counts
+    for key in keys:
+        value = value.get(key) if value is not None else None
+    return value

@@ -1,0 +1,220 @@
+"""What a page tells of a spec, as plain data: made once, then kept beside the figures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from transformer_diagrams import store
+from transformer_diagrams.api import Model
+from transformer_diagrams.errors import DiagramError, Fault
+
+if TYPE_CHECKING:
+    from transformer_diagrams.graph.frame import Frame
+    from transformer_diagrams.graph.ir import Graph, Group, Node, Port
+
+Record = dict[str, Any]
+
+FIGURES = (
+    ("svg", "svg", {"theme": "paper"}),
+    ("dark.svg", "svg", {"theme": "dark"}),
+    ("pdf", "pdf", {"theme": "paper"}),
+    ("png", "png", {"theme": "paper", "scale": 2.0}),
+    ("dot", "dot", {"theme": "paper"}),
+)
+"""(suffix of the file, format, options) of every figure that a page offers."""
+
+
+def record(model: Model) -> Record:
+    """Everything a page says of a spec beside its figures; kept until something changes.
+
+    :raises DiagramError: faults of the spec, or of what it uses.
+    """
+    # A digest of this module's bytes stands for the form of the record.
+    form = store.digest_of(__file__)
+    key = store.key_of(model.data, page=form, label=model.label)
+    entry = store.get(key)
+    if entry is not None:
+        found: Record = json.loads(entry.data)
+        return found
+    made = _made(model)
+    paths = [Path(name) for name in model.files()]
+    used = {str(path): store.digest_of(path) for path in paths if path.is_file()}
+    absent = tuple(str(path) for path in paths if not path.is_file())
+    trace = store.Trace(used, absent)
+    data = json.dumps(made, ensure_ascii=False).encode("utf-8")
+    store.put(key, store.Entry(data, "application/json", (), trace))
+    return made
+
+
+def _made(model: Model) -> Record:
+    from transformer_diagrams.spec.blocks import walk
+
+    model.check().raise_if_errors()
+    spec = model.spec
+    blocks = list(walk(spec.blocks))
+    plain = model.inspection()
+    return {
+        **model.summary(),
+        "builds_on": list(dict.fromkeys(Path(text.value).stem for text in spec.builds_on)),
+        "uses": list(dict.fromkeys(Path(block.use).stem for block in blocks if block.use)),
+        "ops": sorted({block.op for block in blocks if block.op}),
+        "caption": spec.caption,
+        "where": [text.value for text in spec.where],
+        "dims": [
+            {
+                "name": dim.name,
+                "doc": dim.doc,
+                "tex": dim.tex or "",
+                "value": dim.value.value if dim.value else "",
+                "default": dim.default.value if dim.default else "",
+            }
+            for dim in spec.dims.values()
+        ],
+        "options": [
+            {"name": o.name, "doc": o.doc, "default": o.default, "choices": list(o.choices)}
+            for o in spec.options.values()
+        ],
+        "formulas": plain.as_json(),
+        "configs": [
+            {
+                "name": config.name,
+                "source": config.source,
+                "said": [*config.dims, *config.options],
+                "counts": model.inspect(config.name),
+            }
+            for config in spec.configs.values()
+        ],
+        "blocks": _blocks(model),
+    }
+
+
+def _blocks(model: Model) -> dict[str, dict[str, str]]:
+    """By path, what the page shows of each drawn block."""
+    graph = model.graph()
+    learned = dict(_learned(model))
+    numbers: dict[str, int] = {}
+    named = ""
+    if graph_config := model.spec.show.config or next(iter(model.spec.configs), None):
+        numbers = dict(model.inspection(graph_config).numbers)
+        named = graph_config
+    found: dict[str, dict[str, str]] = {}
+    for part in _parts(graph):
+        found[part.path] = _facts(part, learned.get(part.path), numbers, named)
+    return found
+
+
+def _parts(graph: Graph) -> Iterator[Node | Group]:
+    from transformer_diagrams.graph.ir import Group
+
+    todo: list[Node | Group] = [graph.root, *(callout.group for callout in graph.callouts)]
+    while todo:
+        part = todo.pop()
+        yield part
+        if isinstance(part, Group):
+            todo.extend(part.children)
+
+
+def _facts(
+    part: Node | Group, learned: Any, numbers: dict[str, int], config: str
+) -> dict[str, str]:
+    from transformer_diagrams.dims import DimError
+    from transformer_diagrams.gallery.maths import shortened
+    from transformer_diagrams.graph.ir import Node
+    from transformer_diagrams.text import plain
+
+    if isinstance(part, Node):
+        what = {"use": "", "input": "input", "output": "output"}.get(
+            part.op, part.op.replace("_", " ")
+        )
+        name = plain(part.label) or what
+        params = part.params if part.params is not None else learned
+    else:
+        what = {"repeat": f"repeated {plain(part.badge)}".strip()}.get(part.kind, "")
+        name = plain(part.title) or part.kind
+        params = learned
+    facts = {
+        "name": " ".join(name.split()),
+        "what": what if what.lower() != name.lower() else "",
+        "shape": _shape(part.inputs, part.outputs),
+        "params": "",
+        "number": "",
+        "note": plain(part.note) if part.note else "",
+    }
+    if params is not None and str(params) != "0":
+        facts["params"] = str(params)
+        try:
+            number = params.evaluate(numbers)
+        except DimError:
+            return facts
+        facts["number"] = f"{shortened(number)} in {config}" if config else shortened(number)
+    return facts
+
+
+def _shape(inputs: tuple[Port, ...], outputs: tuple[Port, ...]) -> str:
+    ins = [str(port.shape) for port in inputs if port.shape is not None]
+    outs = [str(port.shape) for port in outputs if port.shape is not None]
+    if not ins or not outs or ins == outs:
+        return ", ".join(outs or ins)
+    return f"{', '.join(ins)} → {', '.join(outs)}"
+
+
+def _learned(model: Model) -> Iterator[tuple[str, Any]]:
+    """(path, weights of one copy) of every used spec, opened or closed."""
+    from transformer_diagrams.graph.check import infer
+    from transformer_diagrams.graph.options import resolve_settings
+
+    settings = resolve_settings(model.spec, config=None, overrides={})
+    frame = infer(model.spec, model.library, settings).frame
+    if frame is not None:
+        yield from _used(frame, "")
+
+
+def _used(frame: Frame, prefix: str) -> Iterator[tuple[str, Any]]:
+    from transformer_diagrams.count.tally import ZERO, Counter
+
+    for atom in frame.program.atoms:
+        inner = frame.uses.get(atom.index)
+        if inner is None or atom.block is None:
+            continue
+        weights = ZERO
+        for params, _ in Counter().tally(inner).weights.values():
+            weights = weights + params
+        path = prefix + atom.block.id
+        yield path, weights
+        yield from _used(inner, f"{path}/")
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A spec's record and the bytes of its figures by suffix; or the faults that keep it away."""
+
+    path: str
+    record: Record
+    figures: dict[str, bytes]
+    faults: tuple[Fault, ...] = ()
+
+
+def prepare(path: str) -> Prepared:
+    """Everything that costs time; made for a pool of processes, so nothing is raised."""
+    try:
+        model = Model.find(path)
+        made = record(model)
+        figures = {
+            suffix: model.render(format, **options).data for suffix, format, options in FIGURES
+        }
+    except DiagramError as fault:
+        return Prepared(path, {}, {}, fault.faults)
+    return Prepared(path, made, figures)
+
+
+def is_kept(path: str) -> bool:
+    """Whether all figures of a spec are in the store, so that preparing it costs next to nothing."""
+    try:
+        model = Model.find(path)
+        return all(model.kept(format, **options) for _, format, options in FIGURES)
+    except DiagramError:
+        return False

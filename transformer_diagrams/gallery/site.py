@@ -1,0 +1,430 @@
+"""The whole site: what goes in, every file that comes out, and the swap that puts it in place."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from transformer_diagrams import store
+from transformer_diagrams.api import Model, bundled_specs
+from transformer_diagrams.errors import DiagramError, Fault, Span
+from transformer_diagrams.gallery import figure_page, order, pages, prose, search, topic, two_tone
+from transformer_diagrams.gallery.order import Page
+from transformer_diagrams.gallery.pages import Site
+from transformer_diagrams.gallery.prose import Prose
+from transformer_diagrams.gallery.record import Prepared, is_kept, prepare
+from transformer_diagrams.options import ask_error
+
+MARK = "gallery.json"
+"""A folder with this file was made here, and may be made anew."""
+TITLE = "Transformer diagrams"
+SHELVES = ("models", "attention", "vision", "multimodal", "blocks", "position", "parts")
+"""Folders of specs in the order of the home page; others follow by name."""
+
+Tell = Callable[[int, int, str], None]  # how many are done, of how many, the last one's name
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What a build has made."""
+
+    folder: Path
+    files: int
+    architectures: int
+    texts: int
+    topics: int
+    drawn: int  # architectures whose figures were not in the store yet
+
+
+def build(
+    out: str | os.PathLike[str],
+    specs: Sequence[str] = (),
+    *,
+    words: str | os.PathLike[str] | None = None,
+    title: str = TITLE,
+    workers: int | None = None,
+    tell: Tell | None = None,
+) -> Built:
+    """Write the site to the folder ``out``: all of it, or nothing.
+
+    specs   files, folders or ids; what they use or build on comes with them. None: all bundled
+    words   the folder of Markdown pages; None: the bundled ones, when no specs are given
+    tell    is called after each architecture
+
+    :raises DiagramError: every fault of a spec, a page of words or of their links.
+    :raises AskError: when ``out`` holds other things, or cannot be written.
+    """
+    folder = Path(out)
+    _may_be_made(folder)
+    texts = _texts(words, bool(specs))
+    paths = _closure(_paths(specs)) if specs else dict(bundled_specs())
+    made, drawn = _prepared(paths, workers, tell)
+    files = _files(made, paths, texts, title)
+    _put_in_place(folder, files)
+    topics = sum(name.startswith("topics/") and name.endswith(".html") for name in files)
+    return Built(folder, len(files), len(made), len(texts), topics, drawn)
+
+
+# -- what goes in
+
+
+def _texts(words: str | os.PathLike[str] | None, chosen: bool) -> list[Prose]:
+    if words is None:
+        folder = prose.bundled_pages()
+        return prose.read_all(folder) if folder.is_dir() and not chosen else []
+    if not Path(words).is_dir():
+        raise ask_error(f"there is no folder '{words}'", "it should hold Markdown files (*.md)")
+    return prose.read_all(Path(words))
+
+
+def _paths(specs: Iterable[str]) -> dict[str, Path]:
+    """Id -> file of the specs named."""
+    found: dict[str, Path] = {}
+    faults: list[Fault] = []
+    for word in specs:
+        if Path(word).is_dir():
+            listed = sorted(p for p in Path(word).rglob("*") if p.suffix in (".yaml", ".yml"))
+            if not listed:
+                raise ask_error(f"there is no spec in '{word}'", code="no-such-spec")
+        else:
+            listed = [Model.find(word).path or Path(word)]
+        for path in listed:
+            first = found.setdefault(path.stem, path)
+            if first.resolve() != path.resolve():
+                words = f"duplicate id: {path.stem} ({first} and {path})"
+                faults.append(
+                    Fault("duplicate-id", words, Span(str(path)), hint="rename one of the files")
+                )
+    if faults:
+        raise DiagramError(faults)
+    return found
+
+
+def _closure(paths: dict[str, Path]) -> dict[str, Path]:
+    """The specs, and all that they use or build on: a page links to each of them."""
+    from transformer_diagrams.spec.blocks import walk
+
+    found = dict(paths)
+    todo = list(paths.values())
+    while todo:
+        model = Model.find(str(todo.pop()))
+        spec = model.spec
+        uses = [block.use for block in walk(spec.blocks) if block.use]
+        for name in dict.fromkeys([*uses, *(text.value for text in spec.builds_on)]):
+            if Path(name).stem not in found:
+                path = model.library.find(name, spec)
+                found[path.stem] = path
+                todo.append(path)
+    return dict(sorted(found.items()))
+
+
+def _prepared(
+    paths: Mapping[str, Path], workers: int | None, tell: Tell | None
+) -> tuple[dict[str, Prepared], int]:
+    """Records and figures of every spec by id; those that must be drawn, several at once."""
+    found: dict[str, Prepared] = {}
+    missing = []
+    for id, path in paths.items():
+        if is_kept(str(path)):
+            found[id] = prepare(str(path))
+            if tell:
+                tell(len(found), len(paths), id)
+        else:
+            missing.append(id)
+    for id, made in _several(paths, missing, workers):
+        found[id] = made
+        if tell:
+            tell(len(found), len(paths), id)
+    faults = dict.fromkeys(
+        fault for id in sorted(found) for fault in found[id].faults if fault.severity == "error"
+    )
+    if faults:
+        raise DiagramError(tuple(faults))
+    return {id: found[id] for id in sorted(found)}, len(missing)
+
+
+def _several(
+    paths: Mapping[str, Path], ids: Sequence[str], workers: int | None
+) -> Iterable[tuple[str, Prepared]]:
+    workers = min(workers or os.cpu_count() or 1, len(ids))
+    if workers <= 1:
+        for id in ids:
+            yield id, prepare(str(paths[id]))
+        return
+    with ProcessPoolExecutor(workers) as pool:
+        futures = {pool.submit(prepare, str(paths[id])): id for id in ids}
+        for future in as_completed(futures):
+            id = futures[future]
+            try:
+                yield id, future.result()
+            except BrokenProcessPool:
+                lost = Fault(
+                    "internal", "the process that drew it has died", Span(str(paths[id])),
+                    hint="memory may have run out; try it alone with `render`",
+                )  # fmt: skip
+                yield id, Prepared(str(paths[id]), {}, {}, (lost,))
+
+
+# -- what comes out
+
+
+def _files(
+    made: Mapping[str, Prepared], paths: Mapping[str, Path], texts: Sequence[Prose], title: str
+) -> dict[str, bytes]:
+    """Every file of the site by its name."""
+    from transformer_diagrams.live import IDS
+
+    listed = [_spec_page(each, paths[id]) for id, each in made.items()]
+    listed += [text.page for text in texts]
+    order.check(listed, [*IDS, *made])
+    by_id = {page.id: page for page in listed}
+    site = Site(
+        title=title,
+        order=order.reading_order(listed),
+        tags=pages.file_names(tag for page in listed for tag in page.tags),
+        topic=_main_topic(texts),
+        by_id=by_id,
+    )
+    by_text = {text.page.id: text for text in texts}
+    records = {id: each.record for id, each in made.items()}
+    live = _live([figure for text in texts for figure in text.page.figures if figure in IDS])
+    common = _common() if live else ""
+    files: dict[str, str | bytes] = {}
+    pairs: set[two_tone.Pair] = set()
+
+    for id, each in made.items():
+        source = paths[id].read_bytes()
+        dependents = [page.id for page in site.order if id in page.builds_on]
+        html, used = figure_page.build(
+            each, source.decode("utf-8-sig").replace("\r\n", "\n"), site, dependents
+        )
+        pairs |= used
+        files[site.address(id)] = html
+        files |= {f"figures/{id}.{suffix}": data for suffix, data in each.figures.items()}
+        files[f"figures/{id}.yaml"] = source
+    for text in texts:
+        html, used = _prose_page(text, site, made, live, common)
+        pairs |= used
+        files[site.address(text.page.id)] = html
+    for tag, name in site.tags.items():
+        html, plain = topic.build(tag, site, by_text, records, live, common)
+        files[f"topics/{name}.html"] = html
+        files[f"topics/{name}.txt"] = plain
+    files["index.html"] = _home(site, made, paths, by_text, records)
+
+    characters = "".join(sorted({c for text in files.values() if isinstance(text, str) for c in text}))
+    files["assets/site.css"] = pages.style(characters, two_tone.css(pairs))
+    files["assets/site.js"] = pages.script()
+    if live:
+        from transformer_diagrams.live.pages import runtime
+
+        files["assets/live.js"] = runtime()
+    files[MARK] = _listing(site)
+    return {
+        name: data.encode("utf-8") if isinstance(data, str) else data
+        for name, data in sorted(files.items())
+    }
+
+
+def _spec_page(made: Prepared, path: Path) -> Page:
+    record = made.record
+    return Page(
+        record["id"],
+        record["title"],
+        "architecture",
+        str(record["source"]["year"] or "9999"),
+        tuple(dict.fromkeys(record["tags"])),
+        tuple(record["builds_on"]),
+        (),
+        Span(str(path), 1),
+    )
+
+
+def _main_topic(texts: Sequence[Prose]) -> str:
+    """The tag that most pages of words carry; of several, the first by name."""
+    counts = order.tag_counts(text.page for text in texts)
+    return counts[0][0] if counts else ""
+
+
+def _live(ids: Iterable[str]) -> dict[str, str]:
+    """The HTML of live figures by id; kept until the figures' code changes."""
+    found: dict[str, str] = {}
+    for id in dict.fromkeys(ids):
+        key = store.key_of(b"", live=id)
+        entry = store.get(key)
+        if entry is None:
+            from transformer_diagrams.live import figure
+            from transformer_diagrams.live.pages import fragment
+
+            html = fragment(figure(id), level=3)
+            entry = store.Entry(html.encode("utf-8"), "text/html", (), store.Trace({}))
+            store.put(key, entry)
+        found[id] = entry.data.decode("utf-8")
+    return found
+
+
+def _common() -> str:
+    from transformer_diagrams.live.pages import common_data, data_block
+
+    return data_block(common_data(), ' id="lv-common"')
+
+
+def _prose_page(
+    text: Prose,
+    site: Site,
+    made: Mapping[str, Prepared],
+    live: Mapping[str, str],
+    common: str,
+) -> tuple[str, set[two_tone.Pair]]:
+    """A page of words with its figures in place."""
+    root = "../"
+    pairs: set[two_tone.Pair] = set()
+    parts: list[dict[str, Any]] = []
+
+    def address(id: str) -> str:
+        try:
+            return root + site.address(id)
+        except DiagramError as fault:
+            named = [replace(each, span=text.page.span) for each in fault.faults]
+            raise DiagramError(named) from fault
+
+    for section in text.sections:
+        part: dict[str, Any] = {"html": prose.linked(section.html, address), "live": "", "svg": ""}
+        part["words"] = section.words
+        if section.figure in live:
+            part["live"] = live[section.figure]
+        elif section.figure:
+            part["svg"], used = figure_page.picture(made[section.figure], site, root)
+            part["link"] = site.link(section.figure, root)
+            pairs |= used
+        parts.append(part)
+    has_live = any(part["live"] for part in parts)
+    html = pages.page(
+        "prose.html",
+        site,
+        root=root,
+        title=text.page.title,
+        description=text.summary,
+        text=text,
+        parts=parts,
+        headings=[{"anchor": anchor, "words": words} for anchor, words in text.headings],
+        tags=[site.tag(tag, root) for tag in text.page.tags],
+        below=[site.link(id, root) for id in text.page.builds_on],
+        above=[site.link(page.id, root) for page in site.order if text.page.id in page.builds_on],
+        near=site.neighbours(text.page.id, root),
+        live=has_live,
+        common=common if has_live else "",
+    )
+    return html, pairs
+
+
+def _home(
+    site: Site,
+    made: Mapping[str, Prepared],
+    paths: Mapping[str, Path],
+    texts: Mapping[str, Prose],
+    records: Mapping[str, Any],
+) -> str:
+    reading = [page for page in site.order if page.id in texts]
+    shelves: dict[str, list[dict[str, Any]]] = {}
+    for each in site.order:
+        if each.id in texts:
+            continue
+        record = records[each.id]
+        width, height = two_tone.size(made[each.id].figures["svg"][:600].decode("utf-8", "ignore"))
+        shelves.setdefault(paths[each.id].parent.name, []).append(
+            {
+                **site.link(each.id),
+                "svg": f"figures/{each.id}.svg",
+                "dark": f"figures/{each.id}.dark.svg",
+                "width": round(width),
+                "height": round(height),
+                "year": record["source"]["year"] or "",
+                "caption": record["caption"],
+                "tags": list(dict.fromkeys(record["tags"])),
+                "search": search.of_spec(record),
+            }
+        )
+    rank = {name: number for number, name in enumerate(SHELVES)}
+    ordered = sorted(shelves.items(), key=lambda item: (rank.get(item[0], 99), item[0]))
+    pages_with = [page for page in site.order if page.id not in texts]
+    return pages.page(
+        "home.html",
+        site,
+        root="",
+        title=site.title,
+        description="Transformer architectures, drawn and measured from one source each.",
+        reading=topic.entries(reading, site, "", site.topic or None, texts, records),
+        minutes=sum(texts[page.id].minutes for page in reading),
+        topic=site.tag(site.topic) if site.topic else None,
+        shelves=[{"name": name.replace("-", " "), "cards": cards} for name, cards in ordered],
+        total=len(pages_with),
+        tags=[site.tag(name, "", count) for name, count in order.tag_counts(pages_with)],
+    )
+
+
+def _listing(site: Site) -> str:
+    """The site's contents for machines, and the mark that it is ours."""
+    import json
+
+    listed = [
+        {
+            "id": page.id,
+            "title": page.title,
+            "kind": page.kind,
+            "address": site.address(page.id),
+            "tags": list(page.tags),
+            "builds_on": list(page.builds_on),
+            "figures": list(page.figures),
+        }
+        for page in site.order
+    ]
+    return json.dumps({"title": site.title, "pages": listed}, indent=1, ensure_ascii=False) + "\n"
+
+
+# -- putting it in place
+
+
+def _may_be_made(folder: Path) -> None:
+    if folder.is_dir() and not (folder / MARK).is_file() and any(folder.iterdir()):
+        raise ask_error(
+            f"'{folder}' holds other files, and no gallery; nothing was written",
+            "name a new folder, or an empty one",
+            code="not-a-gallery",
+        )
+    if folder.exists() and not folder.is_dir():
+        raise ask_error(f"'{folder}' is a file; a gallery needs a folder", code="unwritable")
+
+
+def _put_in_place(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write everything beside the folder, then swap; an older site stays until then."""
+    folder = folder.absolute()
+    beside = folder.with_name(f".{folder.name}.{os.getpid()}.new")
+    old = folder.with_name(f".{folder.name}.{os.getpid()}.old")
+    try:
+        shutil.rmtree(beside, ignore_errors=True)
+        for name, data in files.items():
+            path = beside / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+        if folder.exists():
+            os.replace(folder, old)
+        try:
+            os.replace(beside, folder)
+        except OSError:
+            if old.exists():
+                os.replace(old, folder)
+            raise
+    except OSError as fault:
+        reason = fault.strerror or str(fault)
+        raise ask_error(f"'{folder}' cannot be written: {reason}", code="unwritable") from fault
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+        if folder.exists():
+            shutil.rmtree(old, ignore_errors=True)

@@ -1,0 +1,115 @@
+"""The legend: a row of samples for the roles, marks and lines that a figure uses, below it."""
+
+from __future__ import annotations
+
+from transformer_diagrams.layout.scene import Box, Label, Line, Rect
+from transformer_diagrams.text import measure
+from transformer_diagrams.theme import Sizes
+
+ROLES = {
+    "norm": "normalisation",
+    "attention": "attention",
+    "ffn": "feed-forward",
+    "embedding": "embedding",
+    "projection": "learned projection",
+    "position": "position",
+    "activation": "activation",
+    "cache": "cache",
+    "loss": "loss",
+    "data": "data",
+    "parameter": "learned parameter",
+    "mask": "mask",
+    "topk": "top-k selection",
+    "plain": "operation without weights",
+}
+MARKS = {
+    "frozen": "frozen weights",
+    "trained": "trained weights",
+    "ema": "moving average of weights",
+    "tied": "shared weights",
+}
+LINES = {
+    "residual": "residual path",
+    "train": "in training only",
+    "infer": "at inference only",
+    "stop-gradient": "no gradient flows back",
+}
+SAMPLE = Rect(0.0, 0.0, 16.0, 10.0)
+
+
+def legend(
+    boxes: list[Box], lines: list[Line], sizes: Sizes, width: float, top: float
+) -> tuple[list[Box], list[Line], list[Label], float, float]:
+    """(samples, sample lines, words, width and height of the figure with them) for what is used."""
+    entries: list[tuple[str, str, str]] = []
+    entries += [
+        ("role", role, words)
+        for role, words in ROLES.items()
+        if any(b.role == role and b.form == "box" for b in boxes)
+    ]
+    entries += [("mark", m, words) for m, words in MARKS.items() if any(b.mark == m for b in boxes)]
+    entries += [
+        ("line", kind, words)
+        for kind, words in LINES.items()
+        if any(kind in (q.kind, q.when, q.mark) for q in lines)
+    ]
+    new_boxes: list[Box] = []
+    new_lines: list[Line] = []
+    labels: list[Label] = []
+    widest = width
+    x, y, row = sizes.margin, top + 4.0, max(16.0, sizes.font_note + 6.0)
+    for kind, key, words in entries:
+        text = measure(words, sizes.font_note)
+        need = SAMPLE.width + 4.0 + text.width
+        if x + need > width - sizes.margin and x > sizes.margin:
+            x, y = sizes.margin, y + row
+        widest = max(widest, x + need + sizes.margin)
+        name, middle = f"legend/{key}", y + SAMPLE.height / 2
+        if kind == "line":
+            new_lines.append(
+                Line(
+                    id=name,
+                    points=((x, middle), (x + SAMPLE.width, middle)),
+                    kind="residual" if key == "residual" else "data",
+                    arrow=False,
+                    when=key if key in ("train", "infer") else "always",
+                    mark=key if key == "stop-gradient" else "",
+                    net=name,
+                    title=words,
+                )
+            )
+        else:
+            same = [b for b in boxes if b.role == key]
+            new_boxes.append(
+                Box(
+                    id=name,
+                    rect=SAMPLE.moved(x, y),
+                    form="box",
+                    role=key if kind == "role" else "plain",
+                    corner=2.0,
+                    line="dashed" if any(b.line == "dashed" for b in same) else "solid",
+                    mark=key if kind == "mark" else "",
+                    title=words,
+                )
+            )
+        at = Rect(
+            x + SAMPLE.width + 4.0,
+            middle + 0.345 * sizes.font_note - text.ascent,
+            text.width,
+            text.height,
+        )
+        labels.append(
+            Label(
+                f"{name}#label",
+                words,
+                round(at.left, 3),
+                round(at.top + text.ascent, 3),
+                sizes.font_note,
+                "note",
+                at,
+                align="left",
+            )
+        )
+        x += need + 12.0
+    height = y + row + sizes.margin - 4.0 if entries else top
+    return new_boxes, new_lines, labels, widest, height
