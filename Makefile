@@ -18,11 +18,15 @@ FORMATS ?= svg
 # More options for pytest, e.g.  make test ARGS="-k shapes"
 ARGS    ?=
 
-.PHONY: diagrams setup test lint types bench accept clean help
+.PHONY: diagrams docs setup test lint types bench accept clean help
 
 ## diagrams: draw specs/ into diagrams/, only what changed (FORMATS=svg,pdf,png for more)
 diagrams: $(STAMPS)/run $(STAMPS)/cairo
 	@$(PY) -m transformer_diagrams.figures specs diagrams --formats "$(FORMATS)" --prune
+
+## docs: renew the tables and listings in README.md and docs/ that the code itself can say
+docs: $(STAMPS)/run
+	@$(PY) -m transformer_diagrams.docs
 
 ## setup: the virtual environment, the locked libraries, the test tools
 setup: $(STAMPS)/run $(STAMPS)/dev

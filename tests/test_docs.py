@@ -1,4 +1,4 @@
-"""The pages are true: generated parts are fresh, links lead somewhere, examples and commands work."""
+"""The pages are true: generated parts are fresh, links, examples and commands work."""
 
 from __future__ import annotations
 
@@ -91,9 +91,8 @@ def test_renewing_twice_changes_nothing() -> None:
 
 
 def test_every_part_has_its_place() -> None:
-    used = {name for page in PAGES for name in re.findall(r"<!-- generated: (\S+) -->", text_of(page))}
-    assert used <= set(PARTS)
-    assert set(PARTS) - used <= {"console-inspect-starter"}
+    marker = r"<!-- generated: (\S+) -->"
+    assert {name for page in PAGES for name in re.findall(marker, text_of(page))} == set(PARTS)
     for page in PAGES:
         opened = text_of(page).count("<!-- generated: ")
         assert opened == text_of(page).count("<!-- end -->"), page
@@ -139,9 +138,8 @@ def test_relative_links_and_anchors_resolve(page: str) -> None:
             continue
         path, _, anchor = unquote(link).partition("#")
         target = (ROOT / page).parent / path if path else ROOT / page
-        if not target.exists() and not is_figure(target):
-            lost.append(link)
-        elif anchor and anchor not in anchors_of(target):
+        there = target.exists() or is_figure(target)
+        if not there or (anchor and anchor not in anchors_of(target)):
             lost.append(link)
     assert not lost
 

@@ -39,6 +39,7 @@ ARROWS: dict[str, set[str]] = {
     "store": {"cachedir", "errors"},
     "cachedir": set(),
     "errors": set(),
+    "docs": {"cli"},
     "live": {"api"},
     "gallery": {"api"},
 }

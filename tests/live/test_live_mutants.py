@@ -55,14 +55,14 @@ MUTANTS = {
     "floor as round": ("floor: Math.floor", "floor: Math.round"),
     "a power with its sides swapped": ("pow: (a, b) => a ** b", "pow: (a, b) => b ** a"),
     "less or equal for less": ("lt: (a, b) => +(a < b)", "lt: (a, b) => +(a <= b)"),
-    "greater for greater or equal": ("ge: (a, b) => +(a >= b)", "ge: (a, b) => +(a > b)"),
+    "less for greater or equal": ("ge: (a, b) => +(a >= b)", "ge: (a, b) => +(a < b)"),
     "a transpose with its axes in place": ("steps[order[a]]", "steps[a]"),
     "the wrong row taken": ("v.subarray(r * n, r * n + n)", "v.subarray(0, n)"),
 }  # fmt: skip
 
 # A few states of each figure, moved to one after the other so that a stale cache shows.
 SOME: dict[str, list[dict[str, float]]] = {
-    "why-sqrt-dk": [{"n": 10, "log2dk": 6}, {"n": 3, "log2dk": 2}],
+    "why-sqrt-dk": [{"n": 16, "log2dk": 6}, {"n": 3, "log2dk": 2}],
     "who-attends": [{"query": 7, "sharpness": 1}, {"query": 2, "sharpness": 3}],
     "several-heads": [{"log2h": h} for h in range(4)],
     "where-parameters-go": [{"log2d": 9, "N": 6}, {"log2d": 6, "N": 1}],

@@ -153,9 +153,7 @@ def inspect(
     )
 
 
-def _with_length(
-    spec: Spec, settings: Settings, length: int | None
-) -> tuple[Settings, int | None]:
+def _with_length(spec: Spec, settings: Settings, length: int | None) -> tuple[Settings, int | None]:
     """Numbers for the sizes that count positions, where nothing else fixes them."""
     wanted = length if length is not None else DEFAULT_LENGTH
     added = {}
@@ -170,8 +168,10 @@ def _with_length(
         added[name] = wanted
     used = wanted if added else settings.numbers.get("d_t", settings.numbers.get("d_s"))
     numbers = MappingProxyType({**settings.numbers, **added})
-    notes = {name: (f"{name} = {number}, the length asked for", NOWHERE)
-             for name, number in added.items()}
+    notes = {
+        name: (f"{name} = {number}, the length asked for", NOWHERE)
+        for name, number in added.items()
+    }
     origins = MappingProxyType({**settings.origins, **notes})
     return replace(settings, numbers=numbers, origins=origins), used
 

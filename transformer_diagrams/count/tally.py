@@ -163,7 +163,7 @@ class _Adder:
         if self.frame.when(atom.index) != "train":
             work = (id(applied), everywhere)
             self._work[work] = (applied, self._work.get(work, (applied, 0))[1] + 1)
-        if applied.op.name == "cache":
+        if applied.op.name == "cache" and self.frame.when(atom.index) != "train":
             self.tally.caches.append(
                 Cached(self._layer(atom), cached_per_token(applied), everywhere, False)
             )
@@ -196,7 +196,7 @@ class _Adder:
                 self.tally.add(resolved, params * scaled, active * scaled)
         if not train:
             self.tally.flops = self.tally.flops + tally.flops * everywhere
-        for cached in tally.caches:
+        for cached in () if train else tally.caches:
             layer = f"{block.id}/{cached.layer}" if cached.inner else block.id
             self.tally.caches.append(
                 Cached(layer, cached.elements, cached.times * everywhere, True)

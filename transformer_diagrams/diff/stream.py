@@ -23,6 +23,7 @@ from transformer_diagrams.diff.traits import (
 from transformer_diagrams.dims import Dim
 from transformer_diagrams.graph.ir import Group, Node
 
+_ASIDE = ("scale", "mul", "identity", "dropout", "slice")  # may stand before the last norm
 _TABLES = ("learned_position", "sinusoid_position")
 _PLACES = {  # (norm first in the branch, norm last in the branch, norm after the sum)
     (True, False, False): "pre-norm residuals: a norm first in each branch",
@@ -137,7 +138,8 @@ class Stream:
         if part.innermost("residual") is not None:
             return False
         adders = {adder.index for adder in self._adders.values()}
-        return any(w.part in adders or w.part in self.block_norms for w in part.wires)
+        between = self.flat.before(part.wires, lambda p: p.index in adders or p.op in _ASIDE)
+        return bool(adders & set(between)) or any(w.part in self.block_norms for w in part.wires)
 
     def _is_first(self, part: Part) -> bool:
         """A norm on the embeddings, before the first block."""

@@ -124,6 +124,7 @@ _TEX = re.compile(r"\\(?:text|mathrm|mathbf|operatorname)\{([^{}]*)\}")
 def plain(markup: str) -> str:
     """A label as one line of ordinary text: ``Linear $W_{gate}$`` -> ``Linear W_gate``."""
     out = _TEX.sub(r"\1", " ".join(markup.split()))
+    out = out.replace("\\lfloor ", "floor(").replace(" \\rfloor", ")").replace("\\bmod", "mod")
     out = out.replace("\\times", "x").replace("\\sqrt", "sqrt").replace("\\,", " ")
     out = out.replace("^\\top", "^T").replace("\\", "")
     out = re.sub(r"sqrt\{([^{}]*)\}", r"sqrt(\1)", out)

@@ -83,12 +83,6 @@ def _misshapen(_: Path) -> str:
         return session("check my-model.yaml")
 
 
-def _inspect_starter(_: Path) -> str:
-    with _folder():
-        output_of(f"{PROGRAM} new my-model.yaml")
-        return session("inspect my-model.yaml --config small")
-
-
 def _inspect_model(_: Path) -> str:
     with _folder():
         return session("inspect llama3 --config 8B")
@@ -109,7 +103,6 @@ PARTS: Mapping[str, Callable[[Path], str]] = {
     "console-starter": _starter,
     "console-misspelt": _misspelt,
     "console-misshapen": _misshapen,
-    "console-inspect-starter": _inspect_starter,
     "console-inspect": _inspect_model,
     "console-width": _width,
     "console-diff": _difference,

@@ -46,7 +46,7 @@ def families() -> list[tuple[str, str, list[Op]]]:
     return [(f, HEADINGS.get(f, f.capitalize()), found[f]) for f in order]
 
 
-def _contents(_: Path) -> str:
+def _contents(_root: Path) -> str:
     rows = [
         [heading, ", ".join(f"[`{op.name}`](#{op.name})" for op in inside)]
         for _, heading, inside in families()
@@ -54,7 +54,7 @@ def _contents(_: Path) -> str:
     return table(["", "ops"], rows)
 
 
-def _reference(_: Path) -> str:
+def _reference(_root: Path) -> str:
     parts = []
     for _, heading, inside in families():
         parts.append(f"### {heading}\n")

@@ -6,8 +6,15 @@ import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from transformer_diagrams.docs import consoles, gallery, language, measures, op_reference
-from transformer_diagrams.docs import program, structure
+from transformer_diagrams.docs import (
+    consoles,
+    gallery,
+    language,
+    measures,
+    op_reference,
+    program,
+    structure,
+)
 
 PAGES: tuple[str, ...] = (
     "README.md",

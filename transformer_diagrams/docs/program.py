@@ -29,7 +29,8 @@ def command(name: str) -> click.Command:
 
 def _commands(_: Path) -> str:
     rows = [
-        [f"[`{name}`](#{name})", (command(name).help or "").split("\n\n")[0]] for name in COMMANDS
+        [f"[`{name}`](docs/spec.md#{name})", (command(name).help or "").split("\n\n")[0]]
+        for name in COMMANDS
     ]
     return table(["command", "what it does"], rows)
 

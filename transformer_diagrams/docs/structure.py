@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 
 from transformer_diagrams.docs.markdown import code, codes, table
@@ -11,9 +12,18 @@ from transformer_diagrams.docs.markdown import code, codes, table
 PACKAGE = "transformer_diagrams"
 
 
+@lru_cache(maxsize=1024)
+def _parsed(text: str) -> ast.Module:
+    return ast.parse(text)
+
+
+def _tree(path: Path) -> ast.Module:
+    return _parsed(path.read_text(encoding="utf-8"))
+
+
 def first_words(path: Path) -> str:
     """The first sentence of a module's docstring, without the full stop."""
-    doc = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    doc = ast.get_docstring(_tree(path)) or ""
     return " ".join(doc.split("\n\n")[0].split()).rstrip(".").replace("``", "`")
 
 
@@ -36,7 +46,7 @@ def imported(files: list[Path], own: str) -> list[str]:
 
 
 def _imports(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(_tree(path)):
         if isinstance(node, ast.ImportFrom) and node.module == PACKAGE:
             yield from (alias.name for alias in node.names if not alias.name.startswith("__"))
         elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"{PACKAGE}."):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from transformer_diagrams import store
 from transformer_diagrams.api import Model
-from transformer_diagrams.errors import DiagramError, Fault
+from transformer_diagrams.errors import DiagramError, Fault, Span
 
 if TYPE_CHECKING:
     from transformer_diagrams.graph.frame import Frame
@@ -208,6 +208,9 @@ def prepare(path: str) -> Prepared:
         }
     except DiagramError as fault:
         return Prepared(path, {}, {}, fault.faults)
+    except Exception as fault:
+        words = f"unexpected {type(fault).__name__}: {' '.join(str(fault).split())[:300]}"
+        return Prepared(path, {}, {}, (Fault("internal", words, Span(path)),))
     return Prepared(path, made, figures)
 
 

@@ -70,7 +70,7 @@ def _value(attr: Attr, given: Value, scope: Scope, path: str) -> Any:
     if attr.kind == "dims":
         items = value if isinstance(value, (list, tuple)) else [value]
         return tuple(_dim(item, given.span, scope, path) for item in items)
-    if isinstance(value, str) and value in scope.options:
+    if isinstance(value, str) and value in scope.options and value not in attr.choices:
         value = scope.options[value]
     if attr.kind == "bool":
         if isinstance(value, bool):

@@ -288,4 +288,3 @@ class _Binder:
             f"'{self.scope.spec.id}'",
             notes=((f"{name}: {dim.doc}", dim.span),),
         )
-

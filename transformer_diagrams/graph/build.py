@@ -76,9 +76,7 @@ def draw(inferred: Inferred, *, numbers: bool = False, open: Iterable[str] = ())
     )
 
 
-def _header(
-    spec: Spec, inferred: Inferred, numbers: Mapping[str, int] | None
-) -> list[str]:
+def _header(spec: Spec, inferred: Inferred, numbers: Mapping[str, int] | None) -> list[str]:
     """Lines above the figure: the relations, then the numbers of the config shown."""
     lines = []
     if spec.show.where:

@@ -60,9 +60,7 @@ def infer(
     with no_collection():
         frame = session.root(spec, settings, numeric=numeric)
     needs = tuple(session.needs.values())
-    return Inferred(
-        spec, settings, frame, session.report, needs, session.tex, session.introduced
-    )
+    return Inferred(spec, settings, frame, session.report, needs, session.tex, session.introduced)
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,9 +82,7 @@ class Drawer:
                 for kind, number in lane.items
             )
             if index != ROOT:
-                groups[index] = self.structure(
-                    frame, program.boxes[index], lane, children, prefix
-                )
+                groups[index] = self.structure(frame, program.boxes[index], lane, children, prefix)
             elif top:
                 groups[ROOT] = Group(
                     "", "root", children, lane.edges(), (), (), span=program.spec.span
@@ -319,7 +317,8 @@ def without_idle_inputs(group: Group) -> Group:
     """``group`` without the inputs that nothing reads under the options chosen."""
     read = {edge.tail.child for edge in group.edges}
     kept = [
-        n for n, c in enumerate(group.children)
+        n
+        for n, c in enumerate(group.children)
         if n in read or not (isinstance(c, Node) and c.op == "input")
     ]
     if len(kept) == len(group.children):

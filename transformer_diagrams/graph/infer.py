@@ -107,6 +107,8 @@ class Inference:
             if block.kind == "use":
                 used = self.used_spec(block, user)
                 return used is not None and not used.inputs
+            if block.kind != "op":
+                return False
             if block.op not in known:
                 op = self.op(block)
                 known[block.op] = op is not None and not op.inputs and not op.variadic
@@ -181,8 +183,12 @@ class Inference:
             scope.facts = Facts(definitions, conditions)
         except DimError as error:
             self.fault(
-                Fault("definition-broken", f"the sizes of '{spec.id}': {error}", spec.span,
-                      path="dims")
+                Fault(
+                    "definition-broken",
+                    f"the sizes of '{spec.id}': {error}",
+                    spec.span,
+                    path="dims",
+                )
             )
             return None
         program = self.program(spec, settings.options)
@@ -273,9 +279,7 @@ class Inference:
             return None
         before = len(self.report.errors)
         options = use_options(block, used, scope, self.fault)
-        binding = bind_use(
-            block, used, scope, shapes, claim=self._claim, report=self.fault
-        )
+        binding = bind_use(block, used, scope, shapes, claim=self._claim, report=self.fault)
         if binding is None or len(self.report.errors) > before:
             return None
         key = (
@@ -434,13 +438,9 @@ class _Run:
             steps[atom.kind](atom)
         for atom in self.program.atoms:
             if atom.kind in ("op", "use") and atom.block is not None and atom.block.share:
-                check_share(
-                    self.frame, atom, atom.block, atom.block.share, self.session.fault
-                )
+                check_share(self.frame, atom, atom.block, atom.block.share, self.session.fault)
         for atom, block, table in self.tied:
-            check_table(
-                self.frame, atom, block, table, self.session.where(), self.session.fault
-            )
+            check_table(self.frame, atom, block, table, self.session.where(), self.session.fault)
         for condition, (text, span) in self.scope.divisions.items():
             self.session.need(condition, f"'{text}' is a size", span)
         return self.frame
@@ -506,7 +506,8 @@ class _Run:
         if port.shape is not None:
             try:
                 stated = self.scope.shape(
-                    port.shape, port.shape_span if port.shape_span.line else port.span,
+                    port.shape,
+                    port.shape_span if port.shape_span.line else port.span,
                     f"inputs.{port.name}.shape",
                 )
             except DiagramError as error:
@@ -597,14 +598,13 @@ class _Run:
                 )
             )
             return
-        self.frame.links[atom.index] = (
-            Link(found[0][0], found[0][1], 0, port.name, found[0][2]),
-        )
+        self.frame.links[atom.index] = (Link(found[0][0], found[0][1], 0, port.name, found[0][2]),)
         actual = self._shapes(self.frame.links[atom.index])[0]
         if port.shape is not None:
             span = port.shape_span if port.shape_span.line else port.span
-            self._assert(port.shape, actual, span, f"{atom.doc_path}.shape",
-                         f"output '{port.name}'", atom)
+            self._assert(
+                port.shape, actual, span, f"{atom.doc_path}.shape", f"output '{port.name}'", atom
+            )
         self.frame.outputs[atom.index] = (actual,)
 
     def _chained_outputs(self) -> int:
@@ -622,11 +622,17 @@ class _Run:
         if wrong is None:
             return
         names = [n for text in texts for n in self._names(text)]
-        sources = tuple(
-            (f"{actual} comes from '{self.program.atoms[link.atom].id}'",
-             self.program.atoms[link.atom].span)
-            for link in self.frame.links[atom.index][:1]
-        ) if atom.kind == "output" else ()
+        sources = (
+            tuple(
+                (
+                    f"{actual} comes from '{self.program.atoms[link.atom].id}'",
+                    self.program.atoms[link.atom].span,
+                )
+                for link in self.frame.links[atom.index][:1]
+            )
+            if atom.kind == "output"
+            else ()
+        )
         self.session.fault(
             Fault(
                 "shape-mismatch",
@@ -652,19 +658,34 @@ class _Run:
                 path = f"{block.path}.shape.{name}"
                 if name not in names:
                     self.session.fault(
-                        Fault("unknown-port", f"'{block.id}' has no output '{name}'", at,
-                              path=path, found=name,
-                              hint=did_you_mean(name, names, what="output"))
+                        Fault(
+                            "unknown-port",
+                            f"'{block.id}' has no output '{name}'",
+                            at,
+                            path=path,
+                            found=name,
+                            hint=did_you_mean(name, names, what="output"),
+                        )
                     )
                     continue
-                self._assert(texts, outputs[names.index(name)], at, path,
-                             f"output '{name}' of '{block.id}'", atom)
+                self._assert(
+                    texts,
+                    outputs[names.index(name)],
+                    at,
+                    path,
+                    f"output '{name}' of '{block.id}'",
+                    atom,
+                )
             return
         if len(outputs) != 1:
             self.session.fault(
-                Fault("shape-mismatch",
-                      f"'{block.id}' has {len(outputs)} outputs, so `shape:` names each", at,
-                      path=f"{block.path}.shape", hint="shape: {name: [...], ...}")
+                Fault(
+                    "shape-mismatch",
+                    f"'{block.id}' has {len(outputs)} outputs, so `shape:` names each",
+                    at,
+                    path=f"{block.path}.shape",
+                    hint="shape: {name: [...], ...}",
+                )
             )
             return
         self._assert(block.shape, outputs[0], at, f"{block.path}.shape", f"'{block.id}'", atom)
@@ -803,9 +824,15 @@ class _Run:
         self.frame.outputs[atom.index] = applied.outputs
         for text in applied.warnings:
             self.session.fault(
-                Fault("stretched", f"{what}{self.session.where()}: {text}", atom.span,
-                      path=atom.doc_path, found=_listed(links, shapes), severity="warning",
-                      notes=self._origins(links, shapes))
+                Fault(
+                    "stretched",
+                    f"{what}{self.session.where()}: {text}",
+                    atom.span,
+                    path=atom.doc_path,
+                    found=_listed(links, shapes),
+                    severity="warning",
+                    notes=self._origins(links, shapes),
+                )
             )
         for divisor, dividend in applied.needs:
             self.session.need(Condition("|", divisor, dividend), what, atom.span)
@@ -846,8 +873,10 @@ class _Run:
 
     def _origins(self, links: tuple[Link, ...], shapes: tuple[Shape, ...]) -> tuple[Note, ...]:
         return tuple(
-            (f"{link.name}: {shape} from '{self.program.atoms[link.atom].id}'",
-             self.program.atoms[link.atom].span)
+            (
+                f"{link.name}: {shape} from '{self.program.atoms[link.atom].id}'",
+                self.program.atoms[link.atom].span,
+            )
             for link, shape in zip(links, shapes, strict=True)
         )
 

@@ -34,9 +34,7 @@ def misfit(stated: Shape, actual: Shape, leads: Leads, facts: Facts) -> Misfit |
                 f"{stated} has {_axes(stated)}, but {actual} may have any number of leading axes"
             )
         if len(stated.dims) != len(actual.dims):
-            return Misfit(
-                f"{stated} has {_axes(stated)}, but {actual} has {_axes(actual)}"
-            )
+            return Misfit(f"{stated} has {_axes(stated)}, but {actual} has {_axes(actual)}")
         return _tails(stated, actual, stated.dims, actual.dims, 0, facts)
     count = len(stated.dims)
     if len(actual.dims) < count:

@@ -79,9 +79,7 @@ def resolve_settings(
                 (options, numbers, origins, faults),
             )
     for name, given in overrides.items():
-        _take(
-            spec, name, given, "set by hand", NOWHERE, "", (options, numbers, origins, faults)
-        )
+        _take(spec, name, given, "set by hand", NOWHERE, "", (options, numbers, origins, faults))
     if faults:
         raise DiagramError(faults)
     return Settings(
@@ -89,9 +87,7 @@ def resolve_settings(
     )
 
 
-_Into = tuple[
-    dict[str, OptionValue], dict[str, int], dict[str, tuple[str, Span]], list[Fault]
-]
+_Into = tuple[dict[str, OptionValue], dict[str, int], dict[str, tuple[str, Span]], list[Fault]]
 
 
 def _take(

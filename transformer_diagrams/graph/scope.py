@@ -83,8 +83,7 @@ class Scope:
         names = parse_cached(text).free
         return Fault(
             "no-whole-number",
-            f"'{text}' is no size: {top} is not divisible by {bottom} "
-            f"(remainder {top % bottom})",
+            f"'{text}' is no size: {top} is not divisible by {bottom} (remainder {top % bottom})",
             span,
             path=path,
             found=f"{top} / {bottom}",
@@ -126,9 +125,7 @@ class Scope:
         except DimError as error:
             raise DiagramError(self._axis_fault(texts, error, span, path)) from None
 
-    def _axis_fault(
-        self, texts: tuple[Text, ...], error: DimError, span: Span, path: str
-    ) -> Fault:
+    def _axis_fault(self, texts: tuple[Text, ...], error: DimError, span: Span, path: str) -> Fault:
         for text in texts:
             if text.value.startswith("..."):
                 continue
@@ -174,5 +171,6 @@ def dim_fault(error: DimError, text: str, span: Span, path: str) -> Fault:
         at = Span(span.file, span.line, span.column + column - 1)
     message = getattr(error, "message", "") or str(error)
     hint = getattr(error, "hint", "") or ""
-    return Fault("bad-formula", f"cannot read '{text}': {message}", at, path=path, found=text,
-                 hint=hint)
+    return Fault(
+        "bad-formula", f"cannot read '{text}': {message}", at, path=path, found=text, hint=hint
+    )

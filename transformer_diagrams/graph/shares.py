@@ -13,9 +13,7 @@ from transformer_diagrams.spec.model import Block, Text
 Report = Callable[[Fault], None]
 
 
-def check_share(
-    frame: Frame, atom: Atom, block: Block, share: Text, report: Report
-) -> None:
+def check_share(frame: Frame, atom: Atom, block: Block, share: Text, report: Report) -> None:
     """Blocks that share weights must have the same weights."""
     at = share.span if share.span.line else block.span
     path = f"{block.path}.share"

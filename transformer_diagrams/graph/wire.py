@@ -372,9 +372,7 @@ class _Wirer:
             given = self.results[name]
             if port is not None:
                 if len(given) == 1 and isinstance(given[0], Tap):
-                    found.append(
-                        Tap(given[0].atom, int(port) if port.isdecimal() else port)
-                    )
+                    found.append(Tap(given[0].atom, int(port) if port.isdecimal() else port))
                     continue
                 chosen = self.pick(given, name, port, source)
                 if chosen is None:

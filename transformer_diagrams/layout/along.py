@@ -45,7 +45,7 @@ def stack_ranks(w: Work) -> None:
             number = layers.net_of[(BORDER, edge.tail.port)]
             leaves, rises = entry(level, number)
             rises.add(layers.cells[cell].u + w.head_off.get((cell, edge.head.port), 0.0))
-            nets[level][number] = (leaves, rises, left if side_in == "low" else right)
+            nets[level][number] = (leaves, rises, left - 1.0 if side_in == "low" else right + 1.0)
             w.flank_rank[index] = level
         elif side_out and edge.tail.child != BORDER:
             child = w.group.children[edge.tail.child]
@@ -54,7 +54,7 @@ def stack_ranks(w: Work) -> None:
             number = layers.net_of[(edge.tail.child, edge.tail.port)]
             leaves, rises = entry(level, number)
             leaves.add(layers.cells[cell].u + w.tail_off.get((cell, edge.tail.port), 0.0))
-            nets[level][number] = (leaves, rises, left if side_out == "low" else right)
+            nets[level][number] = (leaves, rises, left - 1.0 if side_out == "low" else right + 1.0)
             w.flank_rank[index] = level
 
     heights = _rank_heights(w)
@@ -69,8 +69,10 @@ def stack_ranks(w: Work) -> None:
         w.top.append(at)
         if level == count - 1:
             break
-        if not layers.ranks[level] or not layers.ranks[level + 1]:
-            continue  # no border ports on that side
+        if not nets[level] and not (layers.ranks[level] and layers.ranks[level + 1]):
+            if w.group.framed:  # no border ports on that side, but a border
+                at += title_band(w) + 4.0 if level == 0 else s.frame_pad + 4.0
+            continue
         numbers = sorted(nets[level])
         made = [
             Net(
