@@ -18,7 +18,7 @@ FORMATS ?= svg
 # More options for pytest, e.g.  make test ARGS="-k shapes"
 ARGS    ?=
 
-.PHONY: diagrams docs setup test lint types bench accept clean help
+.PHONY: diagrams docs site setup test lint types bench accept clean help
 
 ## diagrams: draw specs/ into diagrams/, only what changed (FORMATS=svg,pdf,png for more)
 diagrams: $(STAMPS)/run $(STAMPS)/cairo
@@ -30,6 +30,10 @@ docs: $(STAMPS)/run
 
 ## setup: the virtual environment, the locked libraries, the test tools
 setup: $(STAMPS)/run $(STAMPS)/dev
+
+## site: the gallery as plain files in site/: figures, counts, texts with live figures
+site: $(STAMPS)/run $(STAMPS)/dev
+	@$(PY) -m transformer_diagrams gallery -o site
 
 ## test: every test, in parallel (installs Chromium, poppler and Cairo where they are missing)
 test: $(STAMPS)/run $(STAMPS)/dev $(STAMPS)/tools

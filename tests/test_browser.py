@@ -10,9 +10,8 @@ import io
 import re
 import shutil
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from functools import cache
 from html import escape
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -101,18 +100,41 @@ class Pages:
         return page
 
 
-@pytest.fixture
-def pages(browser: Browser) -> Iterator[Pages]:
-    """Afterwards: no request has left, nothing was said on the console, all pages are closed."""
+@pytest.fixture(scope="module")
+def plain(browser: Browser) -> Iterator[Pages]:
     context = browser.new_context()
-    made = Pages(context)
-    yield made
+    yield Pages(context)
     context.close()
-    assert made.leaks == []
-    assert made.said == []
 
 
-@lru_cache(maxsize=None)
+@pytest.fixture(scope="module")
+def sharp(browser: Browser) -> Iterator[Pages]:
+    """Twice the pixels, so that thin strokes reach their full colour."""
+    context = browser.new_context(device_scale_factor=2)
+    yield Pages(context)
+    context.close()
+
+
+@pytest.fixture(autouse=True)
+def quiet(plain: Pages, sharp: Pages) -> Iterator[None]:
+    """After each test: no request has left, nothing was said on a console, all pages are closed."""
+    yield
+    for made in (plain, sharp):
+        for page in made.context.pages:
+            page.close()
+        leaks, said = made.leaks[:], made.said[:]
+        made.leaks.clear()
+        made.said.clear()
+        assert leaks == []
+        assert said == []
+
+
+@pytest.fixture
+def pages(plain: Pages) -> Pages:
+    return plain
+
+
+@cache
 def figure(name: str, look: str = "paper") -> str:
     return str(api.load(name).render("svg", theme=look))
 
@@ -401,16 +423,16 @@ def ink_places(pages: Pages, svg: str) -> list[tuple[str, list[float]]]:
     return [(label["home"], label["at"]) for label in measured["labels"] if label["kind"] == "path"]
 
 
-@pytest.mark.parametrize("ground", [WHITE, NIGHT])
-@pytest.mark.parametrize(("name", "look"), FIGURES)
+@pytest.mark.parametrize(
+    ("name", "look", "ground"),
+    [(*one, NIGHT) for one in FIGURES] + [(*one, WHITE) for one in FIGURES if one[0] in DARK],
+)
 def test_every_text_of_an_image_can_be_read_on_white_and_on_black(
-    browser: Browser, pages: Pages, name: str, look: str, ground: str
+    pages: Pages, sharp: Pages, name: str, look: str, ground: str
 ) -> None:
     svg = figure(name, look)
     places = ink_places(pages, svg)
     wide, high = size_of(svg)
-    context = browser.new_context(device_scale_factor=3)  # thin strokes reach their full colour
-    sharp = Pages(context)
     sharp.files["figure.svg"] = ("image/svg+xml", svg.encode())
     page = sharp.open(
         f'<style>body{{background:{ground}}}</style><img src="figure.svg" alt="{escape(name)}">',
@@ -418,12 +440,9 @@ def test_every_text_of_an_image_can_be_read_on_white_and_on_black(
         height=high,
     )
     shot = picture(page.screenshot())
-    context.close()
-    assert sharp.leaks == []
-    assert sharp.said == []
     faint = []
     for home, (left, top, right, bottom) in places:
-        part = shot.crop((int(left * 3), int(top * 3), int(right * 3) + 1, int(bottom * 3) + 1))
+        part = shot.crop((int(left * 2), int(top * 2), int(right * 2) + 1, int(bottom * 2) + 1))
         ratio = contrast_in(part)
         if ratio < LEAST_CONTRAST:
             faint.append((home, round(ratio, 2)))
@@ -445,7 +464,7 @@ def test_a_transparent_figure_lets_the_page_through_and_the_default_does_not(pag
     assert corners["theme"] == corners["white"] == (255, 255, 255)
 
 
-def test_a_figure_opened_by_itself_asks_for_nothing(pages: Pages, tmp_path: Path) -> None:
+def test_a_figure_opened_by_itself_asks_for_nothing(pages: Pages) -> None:
     for name in DARK:
         pages.files[f"{name}.svg"] = ("image/svg+xml", figure(name).encode())
         page = pages.context.new_page()

@@ -108,7 +108,6 @@ def test_g01_both_skips_leave_before_the_norm_and_pass_no_box(tdx: Run, directio
     assert clean.code == 0, clean.out
 
 
-@pytest.mark.xfail(reason="8.9 to 1: all boxes are as wide as the widest one", strict=True)
 def test_g01_left_to_right_is_not_absurdly_wide(tdx: Run) -> None:
     scene = scene_of(tdx("render", case("G01"), "--direction", "right", "--emit", "scene"))
     assert scene["width"] / scene["height"] < 8
@@ -179,10 +178,6 @@ def test_g08_edges_between_one_pair_have_ends_of_their_own(tdx: Run, direction: 
     assert tdx("lint", case("G08"), "--direction", direction).code == 0
 
 
-@pytest.mark.xfail(
-    reason="of the lines that leave one port, the layout writes the label of the first only",
-    strict=True,
-)
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_g08_no_label_of_an_edge_is_lost(tdx: Run, direction: str) -> None:
     scene = scene_of(tdx("render", case("G08"), "--direction", direction, "--emit", "scene"))
@@ -192,7 +187,7 @@ def test_g08_no_label_of_an_edge_is_lost(tdx: Run, direction: str) -> None:
         "keys",
         "[b, m, d_model] values",
     ]
-    lines = {line["id"]: line for line in scene["lines"]}
+    lines = {line["net"]: line for line in scene["lines"]}
     for label in labels:
         own = distance(label["rect"], lines[label["owner"]]["points"])
         others = [

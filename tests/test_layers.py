@@ -17,7 +17,7 @@ PACKAGE = ROOT / "transformer_diagrams"
 ARROWS: dict[str, set[str]] = {
     "__init__": {"api", "errors", "options"},
     "__main__": {"cli"},
-    "cli": {"figures", "api"},
+    "cli": {"figures", "api", "gallery"},
     "figures": {"api", "faults_text"},
     "api": {"diff", "render", "lint", "count", "emit", "store", "options", "bundled"},
     "diff": {"count"},
@@ -41,7 +41,7 @@ ARROWS: dict[str, set[str]] = {
     "errors": set(),
     "docs": {"cli"},
     "live": {"api"},
-    "gallery": {"api"},
+    "gallery": {"api", "live"},
 }
 
 HEAVY = ("jsonschema", "uharfbuzz", "ziamath", "ziafont", "cairosvg", "graphviz", "numpy", "PIL")

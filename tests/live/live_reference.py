@@ -138,7 +138,7 @@ def layer_shapes(d: int, h: int) -> dict[str, list[tuple[int, int]]]:
             "dec_ffn": ffn}  # fmt: skip
 
 
-def where_parameters_go(log2d: float, N: float, h: int = 1) -> Numbers:  # noqa: N803
+def where_parameters_go(log2d: float, N: float, h: int = 1) -> Numbers:
     d, layers = 2 ** int(log2d), int(N)
     found: Numbers = {"embedding": sum(d for _ in range(37000))}
     for name, shapes in layer_shapes(d, h).items():

@@ -60,8 +60,8 @@ MUTANTS = {
     "the wrong row taken": ("v.subarray(r * n, r * n + n)", "v.subarray(0, n)"),
 }  # fmt: skip
 
-# A few states of each figure, moved to one after the other so that a stale cache shows. The slow one
-# comes last: most faults are found before.
+# A few states of each figure, moved to one after the other so that a stale cache shows. The slow
+# one comes last: most faults are found before.
 SOME: dict[str, list[dict[str, float]]] = {
     "who-attends": [{"query": 7, "sharpness": 1}, {"query": 2, "sharpness": 3}],
     "several-heads": [{"log2h": h} for h in range(4)],

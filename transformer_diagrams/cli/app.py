@@ -28,6 +28,7 @@ COMMANDS = {
     "schema": ("catalog", "schema"),
     "new": ("catalog", "new"),
     "watch": ("watch", "watch"),
+    "gallery": ("gallery", "gallery"),
 }
 
 REPORT_AT = "please report it together with the spec and the command"

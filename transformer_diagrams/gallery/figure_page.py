@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from transformer_diagrams.gallery import two_tone
 from transformer_diagrams.gallery.pages import Site, page
-from transformer_diagrams.gallery.record import Prepared, Record
+from transformer_diagrams.gallery.record import Prepared, Record, spec_id
 from transformer_diagrams.gallery.yaml_html import highlight
 
 if TYPE_CHECKING:
@@ -22,12 +22,20 @@ FILES = (
     ("dot", "DOT"),
     ("yaml", "YAML"),
 )
+ROLES = {
+    "embed_token": "token embedding",
+    "embed_position": "position embedding",
+    "embed_segment": "segment embedding",
+    "ffn": "feed-forward",
+    "lm_head": "output matrix",
+    "norm": "norms",
+}
 
 
 def picture(made: Prepared, site: Site, root: str) -> tuple[str, set[Pair]]:
     """The figure for a page, light and dark, its used specs linked to their pages."""
     def href(use: str) -> str | None:
-        name = use.rsplit("/", 1)[-1].removesuffix(".yaml")
+        name = spec_id(use)
         return root + site.address(name) if name in site.by_id else None
 
     light = made.figures["svg"].decode("utf-8")
@@ -64,6 +72,7 @@ def build(made: Prepared, source: str, site: Site, dependents: list[str]) -> tup
         parts=[site.link(name, ROOT) for name in record["uses"] if name in site.by_id],
         above=[site.link(name, ROOT) for name in dependents],
         table=table(record),
+        said={name for config in record["configs"] for name in config["said"]},
         counts=rows(record),
         near=site.neighbours(record["id"], ROOT),
     )
@@ -119,7 +128,11 @@ def rows(record: Record) -> dict[str, Any]:
     if len(roles) > 1:
         by_role = formulas["params"]["by_role_formula"]
         found += [
-            row(role.replace("_", " "), by_role.get(role, ""), "params", "by_role", role, role=True)
+            row(
+                ROLES.get(role, role.replace("_", " ")),
+                by_role.get(role, ""),
+                "params", "by_role", role, role=True,
+            )  # fmt: skip
             for role in roles
         ]
     if any(_at(c, "params", "active") != _at(c, "params", "total") for c in every):

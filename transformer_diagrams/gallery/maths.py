@@ -1,4 +1,4 @@
-"""Names, formulas and TeX as HTML: letters with sub- and superscripts, or outlines for real maths."""
+"""Names, formulas and TeX as HTML: letters with sub- and superscripts, or outlines."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from functools import lru_cache
 from html import escape
 
 _NAME = re.compile(r"(?<![\w$])([A-Za-z])_([A-Za-z0-9]+)(?!\w)")
-_TOKEN = re.compile(r"[A-Za-z]\w*|\d+(?:\.\d+)?|\^|.", re.DOTALL)
+_TOKEN = re.compile(r"[A-Za-z]\w*|[=<>!]=|\d+(?:\.\d+)?|\^|.", re.DOTALL)
 _TEX_NAME = re.compile(r"([A-Za-z]|\\[A-Za-z]+)(?:_\{?\\?([A-Za-z0-9]+)\}?)?('*)")
+SIGNS = {"*": "·", "-": "−", "%": "mod", "==": "=", "<=": "≤", ">=": "≥", "!=": "≠"}
 _WORDS = {"min", "max", "ceil", "floor", "sqrt"}
 SIZE = 100.0  # formulas are measured at this size and drawn in ems
 
@@ -48,9 +49,10 @@ def formula_html(text: str, tex: Mapping[str, str] | None = None) -> str:
             raised = True
             continue
         if re.match(r"[A-Za-z]", token):
-            piece = escape(token) if token in _WORDS else name_html(token, (tex or {}).get(token, ""))
+            known = (tex or {}).get(token, "")
+            piece = escape(token) if token in _WORDS else name_html(token, known)
         else:
-            piece = {"*": "·", "-": "−"}.get(token, escape(token))
+            piece = SIGNS.get(token, escape(token))
         out.append(f"<sup>{piece}</sup>" if raised else piece)
         raised = False
     return "".join(out)
@@ -82,7 +84,8 @@ def tex_html(tex: str, *, display: bool = False) -> str:
     """
     from transformer_diagrams.text import measure
 
-    layout = measure(f"${tex}$", SIZE)
+    # Sums and fractions of a formula on a line of its own are set large.
+    layout = measure(f"$\\displaystyle {tex}$" if display else f"${tex}$", SIZE)
     left, top, right, bottom = layout.ink
     left, right = min(0.0, left), max(layout.width, right)
     top, bottom = min(top, -layout.ascent * 0.9), max(bottom, 2.0)
@@ -97,6 +100,13 @@ def tex_html(tex: str, *, display: bool = False) -> str:
         f'viewBox="{left:.1f} {top:.1f} {wide:.1f} {high:.1f}">'
         f'<path fill="currentColor" transform="scale({scale:.5g})" d="{layout.outline}"/></svg>'
     )
+
+
+def tex_fault(tex: str) -> str:
+    """What is wrong with a formula, in words; "" when nothing is."""
+    from transformer_diagrams.text import measure
+
+    return "; ".join(fault.message for fault in measure(f"${tex}$", SIZE).warnings)
 
 
 STEP = 0.05  # ems: how finely a formula's depth below the baseline is said
@@ -129,7 +139,7 @@ def shortened(number: int) -> str:
     """
     if number < 10_000:
         return f"{number:,}"
-    for power, unit in ((10**12, "T"), (10**9, "B"), (10**6, "M"), (10**3, "k")):
+    for power, unit in ((10**15, "P"), (10**12, "T"), (10**9, "B"), (10**6, "M"), (10**3, "k")):
         if number >= power * 0.9995:
             value = number / power
             digits = 2 if value < 9.995 else 1 if value < 99.95 else 0

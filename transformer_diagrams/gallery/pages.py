@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -91,11 +92,47 @@ def file_names(tags: Iterable[str]) -> dict[str, str]:
     return found
 
 
+def capital(text: str) -> str:
+    """The text with a capital at its beginning."""
+    return text[:1].upper() + text[1:]
+
+
+def unbroken(text: str) -> str:
+    """A heading whose hyphenated words stay on one line."""
+    return re.sub(
+        r"[\w/]+(?:-[\w/]+)+",
+        lambda found: f'<span class="whole">{found[0]}</span>' if len(found[0]) < 24 else found[0],
+        escape(text, quote=False),
+    )
+
+
+def safe(html: str) -> str:
+    """HTML that we have made ourselves, as it is."""
+    return html
+
+
+# What templates may call; each gives HTML.
+FILTERS: dict[str, Callable[..., str]] = {
+    "count": count_html,
+    "formula": formula_html,
+    "size": name_html,
+    "words": words_html,
+    "heading": unbroken,
+    "html": safe,
+}
+
+
+def _marked(function: Callable[..., str]) -> Callable[..., str]:
+    """``function`` with its result marked as HTML, which a template then leaves alone."""
+    from markupsafe import Markup
+
+    return lambda *values: Markup(function(*values))
+
+
 @cache
 def environment() -> Environment:
     """The templates, with everything escaped that is not marked as HTML by us."""
     import jinja2
-    from markupsafe import Markup
 
     made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(HERE / "templates"),
@@ -105,14 +142,8 @@ def environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.filters |= {
-        "count": lambda number: Markup(count_html(number)),
-        "formula": lambda text, tex=None: Markup(formula_html(text, tex)),
-        "size": lambda name, tex="": Markup(name_html(name, tex)),
-        "words": lambda text, names=(), tex=None: Markup(words_html(text, names, tex)),
-        "html": Markup,
-        "capital": lambda text: text[:1].upper() + text[1:],
-    }
+    made.filters |= {name: _marked(function) for name, function in FILTERS.items()}
+    made.filters["capital"] = capital
     made.globals["policy"] = POLICY
     return made
 
@@ -120,6 +151,7 @@ def environment() -> Environment:
 def page(template: str, site: Site, **values: Any) -> str:
     """One page as text."""
     values.setdefault("live", False)
+    values.setdefault("here", False)
     values.setdefault("description", "")
     text: str = environment().get_template(template).render(site=site, **values)
     return re.sub(r"\n\s*\n+", "\n", text) if "<pre" not in text else text

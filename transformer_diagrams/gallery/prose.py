@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from transformer_diagrams.errors import DiagramError, Fault, Span, did_you_mean
-from transformer_diagrams.gallery.maths import tex_html
+from transformer_diagrams.gallery.maths import tex_fault, tex_html
 from transformer_diagrams.gallery.order import Page
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def parse(text: str, id: str, file: str) -> Prose:
     """A page from its text; ``file`` is the name for messages."""
     head, body, offset = _split(text, id, file)
     data = _front_matter(head, file)
-    sections, headings = _sections(body, file, offset)
+    sections, headings = _sections(body, file, offset, data["figures"])
     placed = [section.figure for section in sections if section.figure]
     listed = data["figures"]
     faults = []
@@ -166,7 +166,7 @@ def _front_matter(head: str, file: str) -> dict[str, Any]:
         )
     faults: list[Fault] = []
 
-    def fault(key: str, words: str, hint: str = "") -> None:
+    def wrong(key: str, words: str, hint: str = "") -> None:
         line = next(
             (n for n, row in enumerate(head.splitlines(), 2) if row.startswith(f"{key}:")), 1
         )
@@ -174,22 +174,22 @@ def _front_matter(head: str, file: str) -> dict[str, Any]:
 
     for key in data:
         if key not in KEYS:
-            fault(str(key), f"unknown key '{key}'", did_you_mean(str(key), KEYS, what="key"))
+            wrong(str(key), f"unknown key '{key}'", did_you_mean(str(key), KEYS, what="key"))
     made: dict[str, Any] = {}
     for key in ("title", "summary", "source", "date"):
         value = data.get(key, "")
         made[key] = str(value).strip() if value is not None else ""
     for key in ("title", "summary"):
         if not made[key]:
-            fault(key, f"the page has no {key}")
+            wrong(key, f"the page has no {key}")
     made["kind"] = data.get("kind", "read")
     if made["kind"] not in KINDS:
-        fault("kind", f"kind cannot be '{made['kind']}'",
+        wrong("kind", f"kind cannot be '{made['kind']}'",
               did_you_mean(str(made["kind"]), KINDS, what="kind"))  # fmt: skip
     for key in ("tags", "builds_on", "figures"):
         value = data.get(key) or []
         if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-            fault(key, f"`{key}` must be a list of words", f"write {key}: [one, two]")
+            wrong(key, f"`{key}` must be a list of words", f"write {key}: [one, two]")
             value = []
         made[key] = list(dict.fromkeys(value))
     if faults:
@@ -200,14 +200,23 @@ def _front_matter(head: str, file: str) -> dict[str, Any]:
 # -- from Markdown to safe HTML
 
 
-def _sections(text: str, file: str, offset: int) -> tuple[list[Section], list[tuple[str, str]]]:
+def _sections(
+    text: str, file: str, offset: int, figures: Iterable[str]
+) -> tuple[list[Section], list[tuple[str, str]]]:
+    """The pieces of a text, and its headings. A figure's id is kept for the figure itself."""
     from markdown_it import MarkdownIt
 
     formulas: list[str] = []
 
     def keep(found: re.Match[str]) -> str:
         # Markdown would read the signs of a formula; it is put back after the cleaning.
-        formulas.append(tex_html((found[1] or found[2]).strip(), display=bool(found[1])))
+        tex = (found[1] or found[2]).strip()
+        wrong = tex_fault(tex)
+        if wrong:
+            raise DiagramError(
+                Fault("bad-formula", f"a formula cannot be set: {wrong}", Span(file), found=tex)
+            )
+        formulas.append(tex_html(tex, display=bool(found[1])))
         return f"\ue000{len(formulas) - 1}\ue001"
 
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
@@ -237,7 +246,7 @@ def _sections(text: str, file: str, offset: int) -> tuple[list[Section], list[tu
             )  # fmt: skip
         if token.type == "heading_open" and token.tag == "h2":
             heading = _words(tokens[at + 1])
-            anchor = _anchor(heading, [known for known, _ in headings])
+            anchor = _anchor(heading, [*figures, *(known for known, _ in headings)])
             headings.append((anchor, heading))
     flush()
     return sections, headings

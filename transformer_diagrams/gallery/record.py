@@ -28,14 +28,22 @@ FIGURES = (
 """(suffix of the file, format, options) of every figure that a page offers."""
 
 
+def spec_id(reference: str) -> str:
+    """The id that a `use` or `builds_on` means: a path's file without its ending.
+
+    >>> spec_id("parts/qwen2.5.yaml"), spec_id("qwen2.5")
+    ('qwen2.5', 'qwen2.5')
+    """
+    name = reference.rsplit("/", 1)[-1]
+    return name.removesuffix(".yaml").removesuffix(".yml")
+
+
 def record(model: Model) -> Record:
     """Everything a page says of a spec beside its figures; kept until something changes.
 
     :raises DiagramError: faults of the spec, or of what it uses.
     """
-    # A digest of this module's bytes stands for the form of the record.
-    form = store.digest_of(__file__)
-    key = store.key_of(model.data, page=form, label=model.label)
+    key = _key(model)
     entry = store.get(key)
     if entry is not None:
         found: Record = json.loads(entry.data)
@@ -50,6 +58,11 @@ def record(model: Model) -> Record:
     return made
 
 
+def _key(model: Model) -> str:
+    # A digest of this module's bytes stands for the form of the record.
+    return store.key_of(model.data, page=store.digest_of(__file__), label=model.label)
+
+
 def _made(model: Model) -> Record:
     from transformer_diagrams.spec.blocks import walk
 
@@ -59,8 +72,8 @@ def _made(model: Model) -> Record:
     plain = model.inspection()
     return {
         **model.summary(),
-        "builds_on": list(dict.fromkeys(Path(text.value).stem for text in spec.builds_on)),
-        "uses": list(dict.fromkeys(Path(block.use).stem for block in blocks if block.use)),
+        "builds_on": list(dict.fromkeys(spec_id(text.value) for text in spec.builds_on)),
+        "uses": list(dict.fromkeys(spec_id(block.use) for block in blocks if block.use)),
         "ops": sorted({block.op for block in blocks if block.op}),
         "caption": spec.caption,
         "where": [text.value for text in spec.where],
@@ -215,9 +228,11 @@ def prepare(path: str) -> Prepared:
 
 
 def is_kept(path: str) -> bool:
-    """Whether all figures of a spec are in the store, so that preparing it costs next to nothing."""
+    """Whether all of a spec's results are in the store: preparing it costs next to nothing."""
     try:
         model = Model.find(path)
-        return all(model.kept(format, **options) for _, format, options in FIGURES)
+        return store.get(_key(model)) is not None and all(
+            model.kept(format, **options) for _, format, options in FIGURES
+        )
     except DiagramError:
         return False

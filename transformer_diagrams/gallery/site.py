@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from transformer_diagrams import store
-from transformer_diagrams.api import Model, bundled_specs
+from transformer_diagrams.api import Model
+from transformer_diagrams.bundled import bundled_specs
 from transformer_diagrams.errors import DiagramError, Fault, Span
 from transformer_diagrams.gallery import figure_page, order, pages, prose, search, topic, two_tone
 from transformer_diagrams.gallery.order import Page
 from transformer_diagrams.gallery.pages import Site
 from transformer_diagrams.gallery.prose import Prose
-from transformer_diagrams.gallery.record import Prepared, is_kept, prepare
+from transformer_diagrams.gallery.record import Prepared, is_kept, prepare, spec_id
 from transformer_diagrams.options import ask_error
 
 MARK = "gallery.json"
@@ -117,7 +118,7 @@ def _closure(paths: dict[str, Path]) -> dict[str, Path]:
         spec = model.spec
         uses = [block.use for block in walk(spec.blocks) if block.use]
         for name in dict.fromkeys([*uses, *(text.value for text in spec.builds_on)]):
-            if Path(name).stem not in found:
+            if spec_id(name) not in found:
                 path = model.library.find(name, spec)
                 found[path.stem] = path
                 todo.append(path)
@@ -218,7 +219,8 @@ def _files(
         files[f"topics/{name}.txt"] = plain
     files["index.html"] = _home(site, made, paths, by_text, records)
 
-    characters = "".join(sorted({c for text in files.values() if isinstance(text, str) for c in text}))
+    said = [text for text in files.values() if isinstance(text, str)]
+    characters = "".join(sorted({c for text in said for c in text}))
     files["assets/site.css"] = pages.style(characters, two_tone.css(pairs))
     files["assets/site.js"] = pages.script()
     if live:
@@ -358,6 +360,7 @@ def _home(
         "home.html",
         site,
         root="",
+        here=True,
         title=site.title,
         description="Transformer architectures, drawn and measured from one source each.",
         reading=topic.entries(reading, site, "", site.topic or None, texts, records),

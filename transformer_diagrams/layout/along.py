@@ -108,14 +108,15 @@ def _channel_base(w: Work, level: int, labelled: list[float]) -> tuple[float, fl
     """(distance from the lower rank to the first track, least height) of a channel."""
     s, last = w.ctx.sizes, len(w.layers.ranks) - 2
     tallest = max(labelled, default=0.0)
-    lead = 9.0 if not labelled else tallest + 5.0
-    base = s.gap_rank if not labelled else max(s.gap_rank, tallest + s.arrow_length + 7.0)
+    lead = 9.0 if not labelled else tallest + 6.5
+    gap = s.gap_rank * (0.75 if w.ctx.across else 1.0)  # a page is wider than it is high
+    base = gap if not labelled else max(gap, tallest + s.arrow_length + 7.0)
     if level == 0:
         band = title_band(w)
         if w.group.framed:
             return band + 4.0, band + 4.0
         if w.group.kind == "residual":
-            return 11.0, 17.0
+            return 11.0, 13.0 if w.ctx.across else 17.0
         return 4.0, 0.0
     if level == last and w.group.outputs:
         if w.group.framed:

@@ -26,6 +26,8 @@ def place_children(w: Work, place: Place) -> None:
         else:
             size = size_node(child, w.ctx, tower=index in alone)
             room = outputs_room(w.group, index, w.ctx) if len(child.outputs) > 1 else 0.0
+            if room:
+                w.roomy.add(index)
             if room and not is_wide(child) and w.ctx.across:
                 size = replace(size, height=max(size.height, room))
             elif room and not is_wide(child):

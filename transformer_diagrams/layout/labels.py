@@ -92,7 +92,7 @@ def place_labels(w: Work) -> None:
             limit = min(tracks)
         else:
             limit = level_top - s.arrow_length
-        note.v = max(start + 1.5, (start + limit - note.dv) / 2)
+        note.v = start + 1.5 if tracks else max(start + 1.5, (start + limit - note.dv) / 2)
         note.u = u - s.label_gap - note.du + 1.5 if w.ctx.across else u + s.label_gap
         note.edge = first_edge[(child, port)]
         w.out.notes.append(note)

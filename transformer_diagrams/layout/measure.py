@@ -73,7 +73,8 @@ def size_node(node: Node, ctx: Context, *, tower: bool = False) -> Sized:
         text = measure(markup, size)
     if node.form == "text":
         return Sized(max(text.width, 6.0), text.height + 2, text, markup, 0.0)
-    width = max(text.width + 2 * s.pad_x, s.box_min_width)
+    least = s.box_min_width * (0.7 if ctx.across else 1.0)  # left to right, width is length
+    width = max(text.width + 2 * s.pad_x, least)
     ports = max(len(node.inputs), len(node.outputs))
     width = max(width, 16.0 * ports + 8) if not ctx.across else width
     height = max(text.height + 2 * s.pad_y, s.box_height)
@@ -82,8 +83,8 @@ def size_node(node: Node, ctx: Context, *, tower: bool = False) -> Sized:
     if tower and not ctx.across and not is_wide(node):
         width = max(width, ctx.tower)
     if not is_wide(node):
-        least = ctx.equal.get(same_thing(node), (0.0, 0.0))
-        width, height = max(width, least[0]), max(height, least[1])
+        equal = ctx.equal.get(same_thing(node), (0.0, 0.0))
+        width, height = max(width, equal[0]), max(height, equal[1])
     count = measure(stack_words(node.stack), s.font_shape) if node.stack else None
     return Sized(width, height, text, markup, sheet, count)
 

@@ -115,7 +115,7 @@ def spread_ports(w: Work) -> None:
         leaving = sorted(outs[cell.index], key=lambda s: (place[s.head], s.head_port))
         ports = list(dict.fromkeys((s.tail_port, False) for s in leaving))
         if len(ports) > 1:
-            spined = {s.tail_port for s in leaving if s.spine}
+            spined = {s.tail_port for s in leaving if s.spine and cell.child not in w.roomy}
             ports = [(p, p in spined and len(ports) % 2 == 1) for p, _ in ports]
             for port, off in _spread(ports, width).items():
                 w.tail_off[(cell.index, port)] = off

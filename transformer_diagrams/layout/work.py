@@ -42,6 +42,7 @@ class Work:
     track: dict[tuple[int, int], float] = field(default_factory=dict)  # (rank, net) -> v
     flank_rank: dict[int, int] = field(default_factory=dict)  # edge to a flank -> its channel
     spot_of: dict[int, Spot] = field(default_factory=dict)
+    roomy: set[int] = field(default_factory=set)  # children whose outputs carry different texts
 
     def front(self, child: int) -> float:
         """Extent across the flow of a closed box's front sheet."""

@@ -89,7 +89,7 @@ def export(
     Raises :class:`AskError` for an unknown figure, slider or suffix, or a value off the grid.
     """
     figure = find(id, spec=spec, config=config, spec_sets=spec_sets, data=data)
-    return figure.save(output, theme=theme, scale=scale, **pairs(sets))
+    return figure.save(output, theme=theme, png_scale=scale, **pairs(sets))
 
 
 def page(

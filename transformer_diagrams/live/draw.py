@@ -51,7 +51,11 @@ def _group(mark: Mark, read: Read) -> Group:
             text = fill(mark.text, read, k) if mark.traced_text else str(mark.text[k])
         attrs = {key: values[k] for key, values in columns.items()}
         elements.append(Element(attrs, text, not mark.traced_text))
-    return Group(mark.tag, mark.shared, elements)
+    shared = dict(mark.shared)
+    if mark.place is not None:
+        x, y, scale, opacity = (coordinate(read(array)[0]) for array in mark.place.arrays)
+        shared |= {"transform": f"translate({x} {y}) scale({scale})", "opacity": opacity}
+    return Group(mark.tag, shared, elements)
 
 
 def column(value: Attr, count: int, read: Read) -> list[str]:

@@ -50,6 +50,12 @@ class Figure:
     made: str = ""
     options: str = ""
 
+    def __post_init__(self) -> None:
+        # Sliders and options are given side by side as keywords.
+        for slider in self.sliders:
+            if slider.name in ("self", "path", "theme", "png_scale"):
+                raise ValueError(f"a slider cannot be named '{slider.name}'")
+
     @cached_property
     def sketch(self) -> Sketch:
         """The traced maths and marks."""
@@ -115,16 +121,17 @@ class Figure:
         return text_svg(self, self.state(**asked), theme)
 
     def save(
-        self, path: str | Path, *, theme: str = "light", scale: float | None = None,
+        self, path: str | Path, *, theme: str = "light", png_scale: float | None = None,
         **asked: object,
     ) -> Path:  # fmt: skip
         """Write the state as .svg, .png or .pdf, or the live figure as .html.
 
-        Raises :class:`AskError` for another suffix, slider or value.
+        ``png_scale`` is a multiple of 96 dots an inch, 2 when not given. Raises
+        :class:`AskError` for another suffix, slider or value.
         """
         from transformer_diagrams.live.export import write
 
-        return write(self, Path(path), self.state(**asked), theme=theme, scale=scale)
+        return write(self, Path(path), self.state(**asked), theme=theme, scale=png_scale)
 
     # -- in a notebook
 

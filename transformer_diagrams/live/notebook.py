@@ -11,17 +11,19 @@ from transformer_diagrams.live.draw import said
 if TYPE_CHECKING:
     from transformer_diagrams.live.model import Figure
 
-ROOM = 470  # pixels for heading, controls, words and buttons around a drawing
+ROOM = 620  # pixels for heading, controls, words and buttons around a drawing
 
 
 def frame(figure: Figure) -> str:
-    """The figure as an ``iframe`` of fixed height that loads nothing."""
+    """The figure as an ``iframe`` that loads nothing; where the notebook allows it, it makes
+    itself as high as what is in it."""
     from transformer_diagrams.live.pages import page
 
     high = int(figure.size[1]) + ROOM
     return (
         f'<iframe title="{escape(said(figure.title))}" srcdoc="{escape(page([figure]))}" '
-        f'width="100%" height="{high}" loading="lazy" style="border:0;max-width:1040px">'
+        f'width="100%" height="{high}" data-live loading="lazy" '
+        'style="border:0;max-width:1040px">'
         "</iframe>"
     )
 

@@ -208,9 +208,10 @@ def _slider(slider: Slider, value: float, key: str) -> str:
     else:
         low, high, step, at = slider.values[0], slider.values[-1], slider.step, value
     about = f' title="{escape(slider.help)}"' if slider.help else ""
-    # The visible value is left out of the name that is read: `aria-valuetext` says it.
+    # `for`, because an <output> inside would otherwise be what the label names. The visible value
+    # is left out of the name that is read: `aria-valuetext` says it.
     return (
-        f'<label class="slider"{about}><span class="name">{rich(slider.label)}</span>'
+        f'<label class="slider" for="{key}"{about}><span class="name">{rich(slider.label)}</span>'
         f'<output aria-hidden="true">{escape(shown)}</output>'
         f'<input type="range" id="{key}" name="{slider.name}" min="{low:g}" max="{high:g}" '
         f'step="{step:g}" value="{at:g}" aria-valuetext="{escape(shown)}"></label>'
@@ -238,6 +239,8 @@ def _traced(figure: Figure) -> list[Array]:
                 found.append(value)
         if mark.traced_text:
             found += words.arrays(mark.text)  # type: ignore[arg-type]
+        if mark.place is not None:
+            found += mark.place.arrays
     return found
 
 
@@ -268,7 +271,7 @@ def _data(
             for s in figure.sliders
         ],
         "nodes": nodes,
-        "marks": [m for m in marks if m["attrs"] or m["text"]],
+        "marks": [m for m in marks if m["attrs"] or m["text"] or m["place"]],
         "summary": _renumbered(words.as_json(figure.sketch.summary), number),
         "outputs": [
             {
@@ -306,7 +309,8 @@ def _mark(mark: Mark, group: int, number: Mapping[int, int]) -> dict[str, Any]:
     text = None
     if mark.traced_text:
         text = _renumbered(words.as_json(mark.text), number)  # type: ignore[arg-type]
-    return {"group": group, "attrs": attrs, "text": text}
+    place = [number[a.index] for a in mark.place.arrays] if mark.place is not None else None
+    return {"group": group, "attrs": attrs, "text": text, "place": place}
 
 
 def _renumbered(template: Any, number: Mapping[int, int]) -> list[Any]:

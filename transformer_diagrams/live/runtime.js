@@ -10,7 +10,6 @@ const UNARY = {
   abs: Math.abs, floor: Math.floor, neg: (a) => -a,
 };
 const BINARY = {
-  add: (a, b) => a + b, sub: (a, b) => a - b, mul: (a, b) => a * b, div: (a, b) => a / b,
   pow: (a, b) => a ** b, min: (a, b) => (a < b ? a : b), max: (a, b) => (a > b ? a : b),
   lt: (a, b) => +(a < b), le: (a, b) => +(a <= b), gt: (a, b) => +(a > b),
   ge: (a, b) => +(a >= b), eq: (a, b) => +(a === b),
@@ -24,17 +23,23 @@ const mix = (counter, seed) => {
 const uniform = (counter, seed) => (mix(counter, seed) + 0.5) / 4294967296;
 
 // For each element of `out`, where its value stands in an array of shape `shape`; null: the same.
+const known = new Map();
 const placed = (shape, out) => {
+  if (size(shape) === size(out)) return null;
+  const key = `${shape}|${out}`;
+  if (!known.has(key)) known.set(key, places(shape, out));
+  return known.get(key);
+};
+const places = (shape, out) => {
   const n = size(out);
-  if (size(shape) === n) return null;
-  const places = new Int32Array(n), steps = new Array(out.length).fill(0);
+  const found = new Int32Array(n), steps = new Array(out.length).fill(0);
   for (let a = out.length - 1, s = shape.length - 1, step = 1; s >= 0; a--, s--) {
     steps[a] = shape[s] === 1 ? 0 : step;
     step *= shape[s];
   }
   const at = new Array(out.length).fill(0);
   for (let i = 0, p = 0; i < n; i++) {
-    places[i] = p;
+    found[i] = p;
     for (let a = out.length - 1; a >= 0; a--) {
       p += steps[a];
       if (++at[a] < out[a]) break;
@@ -42,11 +47,17 @@ const placed = (shape, out) => {
       at[a] = 0;
     }
   }
-  return places;
+  return found;
+};
+// Plain loops: the iterating ways to fill an array are several times slower.
+const filled = (n, at) => {
+  const out = new Float64Array(n);
+  for (let i = 0; i < n; i++) out[i] = at(i);
+  return out;
 };
 const spread = (values, shape, out) => {
-  const places = placed(shape, out);
-  return places ? Float64Array.from(places, (p) => values[p]) : values;
+  const p = placed(shape, out);
+  return p ? filled(p.length, (i) => values[p[i]]) : values;
 };
 const REDUCE = {
   sum: (v, start, step, n) => { let t = 0; for (let j = 0; j < n; j++) t += v[start + j * step]; return t; },
@@ -88,7 +99,7 @@ const assignment = (cost, n, m) => {
 const OPS = {
   const: ([, , , data]) => Float64Array.from(data),
   zeros: ([, shape]) => new Float64Array(size(shape)),
-  iota: ([, [n], , start, step]) => Float64Array.from({ length: n }, (_, i) => start + step * i),
+  iota: ([, [n], , start, step]) => filled(n, (i) => start + step * i),
   hashnorm: ([, shape, , start, seed]) => {
     const out = new Float64Array(size(shape));
     for (let i = 0; i < out.length; i++) {
@@ -99,7 +110,9 @@ const OPS = {
   },
   where: ([, shape], [c, a, b], shapes) => {
     const [d, x, y] = [c, a, b].map((v, i) => spread(v, shapes[i], shape));
-    return Float64Array.from(d, (v, i) => (v !== 0 ? x[i] : y[i]));
+    const out = new Float64Array(size(shape));
+    for (let i = 0; i < out.length; i++) out[i] = d[i] !== 0 ? x[i] : y[i];
+    return out;
   },
   reshape: (node, [v]) => v,
   transpose: ([, shape, , order], [v], [from]) => {
@@ -130,19 +143,32 @@ const OPS = {
   },
   assign: (node, [v], [[n, m]]) => assignment(v, n, m),
 };
-for (const [name, f] of Object.entries(UNARY)) OPS[name] = (node, [v]) => Float64Array.from(v, (a) => f(a));
+// The most used operations have loops of their own; p and q say where broadcast values stand.
+const LOOPS = {
+  add: (o, a, b, p, q) => { for (let i = 0; i < o.length; i++) o[i] = a[p ? p[i] : i] + b[q ? q[i] : i]; },
+  sub: (o, a, b, p, q) => { for (let i = 0; i < o.length; i++) o[i] = a[p ? p[i] : i] - b[q ? q[i] : i]; },
+  mul: (o, a, b, p, q) => { for (let i = 0; i < o.length; i++) o[i] = a[p ? p[i] : i] * b[q ? q[i] : i]; },
+  div: (o, a, b, p, q) => { for (let i = 0; i < o.length; i++) o[i] = a[p ? p[i] : i] / b[q ? q[i] : i]; },
+};
+for (const [name, f] of Object.entries(LOOPS)) {
+  OPS[name] = ([, shape], [a, b], [from, to]) => {
+    const out = new Float64Array(size(shape));
+    f(out, a, b, placed(from, shape), placed(to, shape));
+    return out;
+  };
+}
+for (const [name, f] of Object.entries(UNARY)) OPS[name] = (node, [v]) => filled(v.length, (i) => f(v[i]));
 for (const [name, f] of Object.entries(BINARY)) {
   OPS[name] = (node, [a, b], [from, to]) => {
-    const out = new Float64Array(size(node[1])), p = placed(from, node[1]), q = placed(to, node[1]);
-    for (let i = 0; i < out.length; i++) out[i] = f(a[p ? p[i] : i], b[q ? q[i] : i]);
-    return out;
+    const n = size(node[1]), p = placed(from, node[1]), q = placed(to, node[1]);
+    if (!p && !q) return filled(n, (i) => f(a[i], b[i]));
+    return filled(n, (i) => f(a[p ? p[i] : i], b[q ? q[i] : i]));
   };
 }
 for (const [name, f] of Object.entries(REDUCE)) {
   OPS[name] = ([, shape, , axis], [v], [from]) => {
-    const n = from[axis], step = size(from.slice(axis + 1)), out = new Float64Array(size(shape));
-    for (let i = 0; i < out.length; i++) out[i] = f(v, Math.floor(i / step) * step * n + (i % step), step, n);
-    return out;
+    const n = from[axis], step = size(from.slice(axis + 1));
+    return filled(size(shape), (i) => f(v, Math.floor(i / step) * step * n + (i % step), step, n));
   };
 }
 
@@ -211,9 +237,10 @@ const live = (figure, common) => {
     return kept[i];
   };
 
-  const drawn = spec.marks.map(({ group, attrs, text }) => ({
-    attrs: Object.entries(attrs), text, seen: new Map(), before: new Map(),
-    elements: [...svg.querySelectorAll(":scope > g")[group].children],
+  const groups = svg.querySelectorAll(":scope > g");
+  const drawn = spec.marks.map(({ group, attrs, text, place }) => ({
+    attrs: Object.entries(attrs), text, place, seen: new Map(), before: new Map(),
+    group: groups[group], elements: [...groups[group].children],
   }));
   const put = (mark, name, texts, element) => {
     const before = mark.before.get(name) || [];
@@ -231,6 +258,11 @@ const live = (figure, common) => {
         if (seen && seen[0] === now && seen[1] === also) continue;
         mark.seen.set(name, [now, also]);
         put(mark, name, column(attr, value), (e, text) => e.setAttribute(name, text));
+      }
+      if (mark.place) {
+        const [x, y, scale, opacity] = mark.place.map((i) => coordinate(value(i)[0]));
+        mark.group.setAttribute("transform", `translate(${x} ${y}) scale(${scale})`);
+        mark.group.setAttribute("opacity", opacity);
       }
       if (mark.text) {
         const texts = mark.elements.map((_, k) => fill(mark.text, value, k));
@@ -279,16 +311,27 @@ const live = (figure, common) => {
   const table = () => {
     const digits = (v) => (Number.isInteger(v) ? fixed(v, 0) : fixed(v, 6));
     const values = read(), holder = find("tables");
-    holder.replaceChildren(...spec.outputs.map(({ name, doc, shape, rows, columns }) => {
-      const wide = shape.length > 1 ? shape[shape.length - 1] : 1, data = values[name], body = make("tbody");
-      for (let r = 0; r * wide < data.length; r++) {
+    // Lists over the same rows become the columns of one table.
+    const tables = [];
+    for (const output of spec.outputs) {
+      const last = tables[tables.length - 1], list = output.shape.length === 1;
+      if (list && last && last[0].shape.length === 1 && `${last[0].rows}` === `${output.rows}`) last.push(output);
+      else tables.push([output]);
+    }
+    holder.replaceChildren(...tables.map((group) => {
+      const [{ shape, rows, columns }] = group, body = make("tbody");
+      const wide = shape.length > 1 ? shape[shape.length - 1] : 1, count = values[group[0].name].length;
+      for (let r = 0; r * wide < count; r++) {
         const row = make("tr");
-        if (data.length > 1) row.append(make("th", rows[r] || String(r + 1)));
-        for (const v of data.slice(r * wide, (r + 1) * wide)) row.append(make("td", digits(v)));
+        if (count > 1) row.append(make("th", rows[r] || String(r + 1)));
+        for (const { name } of group) {
+          for (const v of values[name].slice(r * wide, (r + 1) * wide)) row.append(make("td", digits(v)));
+        }
         body.append(row);
       }
-      const parts = [make("caption", `${name}: ${doc}`)];
-      if (columns.length) parts.push(make("thead", "", [make("tr", "", [make("th"), ...columns.map((c) => make("th", c))])]));
+      const parts = [make("caption", group.map(({ name, doc }) => `${name}: ${doc}`).join("; "))];
+      const heads = group.length > 1 ? group.map(({ name }) => name) : columns;
+      if (heads.length) parts.push(make("thead", "", [make("tr", "", [make("th"), ...heads.map((c) => make("th", c))])]));
       return make("table", "", [...parts, body]);
     }));
   };
@@ -392,10 +435,20 @@ const begin = (root) => {
     const figure = figures.find((f) => f.id === id);
     if (!figure || !query) return;
     figure.lv.set(Object.fromEntries(new URLSearchParams(query)));
+    // Once more when the fonts inside have been read: they may move what is above.
     figure.scrollIntoView();
+    document.fonts.ready.then(() => figure.scrollIntoView());
   };
   addEventListener("hashchange", restore);
   restore();
 };
 begin(document);
+// In a notebook: the frame becomes as high as the page in it, if it may be reached.
+let frame = null;
+try { frame = window.frameElement; } catch { /* another origin's */ }
+if (frame && frame.hasAttribute("data-live")) {
+  new ResizeObserver(() => {
+    frame.style.height = Math.ceil(document.body.getBoundingClientRect().height) + "px";
+  }).observe(document.body);
+}
 })();

@@ -40,6 +40,21 @@ class Points:
     y: Array
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a whole mark stands, how large and how opaque: arrays without axes. Moving a mark of
+    many elements this way changes one element of the page."""
+
+    x: Array
+    y: Array
+    scale: Array
+    opacity: Array
+
+    @property
+    def arrays(self) -> tuple[Array, ...]:
+        return self.x, self.y, self.scale, self.opacity
+
+
 Attr = Union[str, float, Sequence[Any], Array, Ramp, Choice, Points]  # noqa: UP007
 
 
@@ -53,6 +68,7 @@ class Mark:
     each: dict[str, Attr]
     text: words.Template | tuple[str, ...] | None = None
     traced_text: bool = False
+    place: Place | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +110,9 @@ class Sketch:
 
     # -- marks
 
-    def mark(self, tag: str, text: Any = None, **attrs: Any) -> None:
+    def mark(
+        self, tag: str, text: Any = None, *, place: Place | None = None, **attrs: Any
+    ) -> None:
         """Elements of one tag; ``_`` in names stands for ``-``."""
         named = {key.replace("_", "-"): value for key, value in attrs.items() if value is not None}
         count = 1
@@ -118,7 +136,7 @@ class Sketch:
         # A group cannot place its children: positions stand on each element.
         for key in [k for k in shared if k in _PLACING]:
             each[key] = shared.pop(key)
-        self.marks.append(Mark(tag, count, shared, each, text, traced))
+        self.marks.append(Mark(tag, count, shared, each, text, traced, place))
 
     def rect(self, x: Attr, y: Attr, width: Attr, height: Attr, **attrs: Any) -> None:
         self.mark("rect", x=x, y=y, width=width, height=height, **attrs)

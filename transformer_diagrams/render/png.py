@@ -65,8 +65,8 @@ def to_png(svg: str, *, scale: float | None = None, dpi: float | None = None) ->
 
     # Whole pixels, filled to the last one: a part of a pixel at the border would let what lies
     # under the picture show through.
-    start, end = size.start(1), size.end(2)
-    whole = f'{svg[:start]}{wide}px" height="{high}px" preserveAspectRatio="none{svg[end:]}'
+    before, after = svg[: size.start(1)], svg[size.end() :]
+    whole = f'{before}{wide}px" height="{high}px" preserveAspectRatio="none"{after}'
     try:
         data = bytes(resvg_py.svg_to_bytes(svg_string=whole, dpi=96.0, skip_system_fonts=True))
     except ValueError as problem:

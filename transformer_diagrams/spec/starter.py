@@ -17,8 +17,8 @@ _TEXT: Final = """\
 #   transformer-diagrams render {file}     the figure
 #   transformer-diagrams inspect {file}    parameters, KV cache, FLOPs
 #
-# For completion in an editor: transformer-diagrams schema > spec.schema.json, then
-# yaml-language-server: $schema=spec.schema.json
+# For completion in an editor, write the schema beside it (transformer-diagrams schema >
+# spec.schema.json) and make the first line: # yaml-language-server: $schema=spec.schema.json
 
 title: {title}
 caption: A decoder with causal attention and a gated feed-forward network.
@@ -60,18 +60,19 @@ blocks:
           - rmsnorm
           # Three branches that all take the same input; the next block takes all three.
           - parallel:
-              q: [{{op: head_linear, heads: n_h, out: d_K, weight: W_Q, role: projection}}]
-              k: [{{op: head_linear, heads: n_h, out: d_K, weight: W_K, role: projection}}]
-              v: [{{op: head_linear, heads: n_h, out: d_K, weight: W_V, role: projection}}]
-          - {{op: attention_core, causal: true}}
+              q: [{{op: head_linear, heads: n_h, out: d_K, weight: W_Q, counts_as: attention}}]
+              k: [{{op: head_linear, heads: n_h, out: d_K, weight: W_K, counts_as: attention}}]
+              v: [{{op: head_linear, heads: n_h, out: d_K, weight: W_V, counts_as: attention}}]
+          # What goes in as k comes out as k: inference keeps both.
+          - {{op: cache, id: kv, from: {{k: k, v: v}}}}
+          - {{op: attention_core, from: {{q: q, k: kv.k, v: kv.v}}, causal: true}}
           - merge_heads
           # Labels mix text and $TeX$; single quotes keep every backslash.
-          - {{op: linear, out: d_m, weight: W_O, label: 'Linear $W_O$'}}
+          - {{op: linear, out: d_m, label: 'Linear $W_O$', counts_as: attention}}
+      # A part that exists already: its sizes bind by name. Try: --open ffn
       - residual:
           - rmsnorm
-          - {{op: linear, out: d_h, label: Linear (up)}}
-          - silu
-          - {{op: linear, out: d_m, label: Linear (down)}}
+          - {{use: swiglu, id: ffn}}
 
   - rmsnorm
   - {{op: linear, id: head, out: V, weight: W_U, label: Linear (unembedding), counts_as: lm_head}}

@@ -75,14 +75,6 @@ const filter = () => {
     show();
   }));
   if (all) all.addEventListener("click", () => open(all.getAttribute("aria-expanded") !== "true"));
-  const seek = document.querySelector(".seek");
-  seek.addEventListener("submit", (event) => {
-    event.preventDefault();
-    box.value = seek.elements.q.value;
-    show();
-    document.querySelector("#architectures").scrollIntoView();
-    box.focus({ preventScroll: true });
-  });
   addEventListener("hashchange", restore);
   restore();
 };
@@ -95,11 +87,12 @@ const viewer = (frame) => {
   const stage = frame.querySelector(".stage"), svg = stage.querySelector("svg");
   const readout = frame.querySelector(".readout"), hint = readout.innerHTML;
   const [, , width, height] = svg.getAttribute("viewBox").split(/\s+/).map(Number);
-  let view = null, fitted = true;
+  let view = { x: 0, y: 0, w: width, h: height, whole: width }, fitted = true;
 
   // Room for the figure at its fitted size, then a window onto it.
   const fit = () => {
     const wide = stage.clientWidth - 2;
+    if (wide < 40) return; // not laid out yet
     const most = Math.max(320, innerHeight * 0.82);
     const scale = Math.min(wide / width, most / height, LARGEST);
     stage.style.height = `${Math.ceil(Math.max(height * scale, 96))}px`;
@@ -207,8 +200,9 @@ const viewer = (frame) => {
   svg.addEventListener("pointerover", (event) => { if (!fingers.size) tell(own(event) || touched); });
   svg.addEventListener("pointerleave", () => tell(touched));
   svg.addEventListener("click", (event) => { const block = own(event); if (block && block.localName !== "a") { touched = block; tell(block); } });
-  svg.addEventListener("focusin", (event) => { touched = own(event); if (touched) { stop(touched); tell(touched); } });
-  svg.addEventListener("focusout", () => { touched = null; tell(null); });
+  // On the stage: a listener for focus would make the drawing itself a stop for Tab.
+  stage.addEventListener("focusin", (event) => { touched = own(event); if (touched) { stop(touched); tell(touched); } });
+  stage.addEventListener("focusout", () => { touched = null; tell(null); });
   stage.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const keys = { "+": acts.in, "=": acts.in, "-": acts.out, "0": fit, Escape: fit };

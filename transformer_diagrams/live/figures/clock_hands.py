@@ -10,7 +10,7 @@ from transformer_diagrams.live.model import Figure
 from transformer_diagrams.live.sketch import Sketch
 from transformer_diagrams.live.slider import Slider
 from transformer_diagrams.live.trace import Array
-from transformer_diagrams.live.words import Num, Pick
+from transformer_diagrams.live.words import Num, Pick, When
 
 WIDEST, REACH, LAST = 256, 64, 100  # frequencies at d = 512; largest k; last position
 SHARES = (0.0, 0.125, 0.25, 0.375)  # 2i / d of the four hands shown
@@ -40,7 +40,7 @@ def clock_hands() -> Figure:
             Slider.range("pos", "position pos", 0, LAST, 1, 10),
         ),
         build,
-        made="clock_hands()",
+        made='figure("clock-hands")',
     )  # fmt: skip
 
 
@@ -58,10 +58,12 @@ def _build(s: Sketch, log2d: Array, pos: Array, shown: list[str]) -> None:
     names = [f"k = {j}" for j in range(REACH + 1)]
     s.output("dot", dot, "PE(pos) · PE(pos + k), from the two rows", rows=names)
     s.output("sumcos", cosines, "sum of cos(ω k), without pos", rows=names)
+    close = (dot - cosines).abs().max() < 1e-9
     s.say(
         "pos ", Num(pos), ", width ", Pick(log2d - 4, tuple(shown)),
         ": the dot product falls from ", Num(dot[0], 1), " at k = 0 to ", Num(dot[10], 1),
-        " at k = 10; the two curves differ by less than 1e-9.",
+        " at k = 10; the two curves differ by ", When(close, ("less than 1e-9.",)),
+        When(1 - close, ("1e-9 or more.",)),
     )  # fmt: skip
     _clocks(s, pos)
     _likeness(s, dot / (d / 2), cosines / (d / 2))

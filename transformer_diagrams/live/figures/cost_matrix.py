@@ -64,11 +64,11 @@ def cost_matrix() -> Figure:
         "The cost matrix the matcher sees",
         "Every object gets its own prediction, at the least total cost.",
         "Rows are the objects that are really there, columns eight of the hundred predictions; "
-        "the stronger a cell, the cheaper. The outlined cells are the cheapest way to give every object its own "
-        "prediction. With class weight 0 only geometry counts. Raise it and the matcher begins to "
-        "prefer predictions that are sure of the class even when their box is worse, and two cats "
-        "compete for the same confident slot, which only one can have. Slide slot 4 across and it "
-        "takes the left cat, lets it go, then takes the right one.",
+        "the stronger a cell, the cheaper. The outlined cells are the cheapest way to give every "
+        "object its own prediction. With class weight 0 only geometry counts. Raise it and the "
+        "matcher begins to prefer predictions that are sure of the class even when their box is "
+        "worse, and two cats compete for the same confident slot, which only one can have. Slide "
+        "slot 4 across and it takes the left cat, lets it go, then takes the right one.",
         (WIDTH, 384.0),
         (
             Slider.range("wcls", "class weight w", 0, 10, 1, 1,
@@ -77,7 +77,7 @@ def cost_matrix() -> Figure:
                          help="to the right, in image widths"),
         ),
         _build,
-        made="cost_matrix()",
+        made='figure("cost-matrix")',
     )  # fmt: skip
 
 

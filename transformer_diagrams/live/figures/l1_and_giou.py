@@ -36,7 +36,7 @@ def l1_and_giou() -> Figure:
                          help="size of the prediction, as a multiple of the true box"),
         ),
         lambda s, p: _build(s, p),
-        made="l1_and_giou()",
+        made='figure("l1-and-giou")',
     )  # fmt: skip
 
 

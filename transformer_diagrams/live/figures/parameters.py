@@ -77,8 +77,8 @@ def where_parameters_go() -> Figure:
     return Figure(
         "where-parameters-go",
         "Where the parameters go",
-        "Feed-forward layers hold most of every block, and the word table nearly a third of the "
-        "base model.",
+        "Of the base model the feed-forward layers hold the largest part, and the word table nearly "
+        "a third.",
         "Weights by role, in millions. Inside an encoder block the feed-forward pair always holds "
         "two thirds; inside a decoder block, which has a second attention, one half. The shared "
         "word table is about 30 per cent of the base model and shrinks as the model grows. "
@@ -90,7 +90,7 @@ def where_parameters_go() -> Figure:
             Slider.range("N", "layers N", 1, 12, 1, 6, help="of the encoder, and of the decoder"),
         ),
         build,
-        made="where_parameters_go()",
+        made='figure("where-parameters-go")',
     )  # fmt: skip
 
 
@@ -128,15 +128,15 @@ def figure_of_roles(
         for bad, _ in faults:
             failed = maximum(failed, bad)
         counts = {name: where(failed, 0.0, value) for name, value in counts.items()}
-        total, shares = draw(s, roles, kinds, counts, failed=failed)
-        s.output("valid", 1 - failed, "1 when the sizes make a model")
-        wrong: list[Part] = ["not a model: "]
+        wrong: list[Part] = []
         for bad, words in faults:
             wrong.append(When(bad, (f"{words}. ",)))
+        total, shares = draw(s, roles, kinds, counts, failed, tuple(wrong))
+        s.output("valid", 1 - failed, "1 when the sizes make a model")
         right: list[Part] = [Num(total, 0), " weights"]
         for index, (kind, _) in enumerate(kinds):
             right += ["; " if index == 0 else ", ", kind, " ", Num(shares[kind], 1), " %"]
-        s.say(When(failed, tuple(wrong)), When(1 - failed, (*right, ".")))
+        s.say(When(failed, ("not a model: ", *wrong)), When(1 - failed, (*right, ".")))
 
     return Figure(
         "where-parameters-go", title, claim, caption, (WIDTH, height(len(roles))),
@@ -155,7 +155,7 @@ def height(rows: int) -> float:
 
 def draw(
     s: Sketch, roles: Sequence[Role], kinds: Sequence[tuple[str, str]],
-    counts: Mapping[str, Array], failed: Array | None = None,
+    counts: Mapping[str, Array], failed: Array | None = None, wrong: tuple[Part, ...] = (),
 ) -> tuple[Array, dict[str, Array]]:  # fmt: skip
     """Marks and outputs; gives the total and each kind's share in per cent."""
     total = s.tape.const(0.0)
@@ -172,7 +172,7 @@ def draw(
         kind: sum_of([parts[i] for i, role in enumerate(roles) if role.kind == kind])
         for kind, _ in kinds
     }
-    _whole(s, total, kinds, kind_shares, failed)
+    _whole(s, total, kinds, kind_shares, failed, wrong)
     _bars(s, roles, values, parts)
     return total, {kind: share * 100 for kind, share in kind_shares.items()}
 
@@ -187,14 +187,20 @@ def sum_of(arrays: Sequence[Array]) -> Array:
 
 def _whole(
     s: Sketch, total: Array, kinds: Sequence[tuple[str, str]], shares: Mapping[str, Array],
-    failed: Array | None,
+    failed: Array | None, wrong: tuple[Part, ...],
 ) -> None:  # fmt: skip
     left, wide, top, high = 24.0, WIDTH - 48.0, 62.0, 46.0
-    text: tuple[Part, ...] = (Num(total / 1e6, 1), " million weights")
+    large = total >= 1e9
+    text: tuple[Part, ...] = (
+        When(large, (Num(total / 1e9, 2), " billion weights")),
+        When(1 - large, (Num(total / 1e6, 1), " million weights")),
+    )
     if failed is not None:
-        text = (When(1 - failed, text), When(failed, ("no such model",)))
+        text = (When(1 - failed, text), When(failed, ("No such model",)))
     s.text(left, 40, text, size=28, strong=True)
     s.rect(left, top, wide, high, rx=3, fill="shade")
+    if failed is not None and wrong:
+        s.text(left + 16, top + 29, (When(failed, wrong),), size=15, fill="orange", strong=True)
     start = s.tape.const(0.0)
     starts = []
     for kind, _ in kinds:

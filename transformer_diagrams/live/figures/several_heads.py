@@ -9,7 +9,7 @@ from transformer_diagrams.errors import DiagramError, Fault
 from transformer_diagrams.live.figures.parts import WIDTH, doubling, heat, legend, short
 from transformer_diagrams.live.figures.sentence import Sentence, called, toy
 from transformer_diagrams.live.model import Figure
-from transformer_diagrams.live.sketch import Ramp, Sketch
+from transformer_diagrams.live.sketch import Place, Ramp, Sketch
 from transformer_diagrams.live.slider import Slider
 from transformer_diagrams.live.trace import Array, matmul, maximum, softmax, where
 from transformer_diagrams.live.words import Names, Num, Part, Pick, When
@@ -17,9 +17,9 @@ from transformer_diagrams.live.words import Names, Num, Part, Pick, When
 MOST_TOKENS = 16
 LEFT, SIDE = 84.0, 208.0
 FIELD = 350.0
-SMALL, GAP = 128.0, 18.0
-HIGH = 446.0
-MIDDLE = 206.0  # of a drawing in one row
+SMALL, GAP = 0.62 * SIDE, 16.0  # a scale of two decimals, as it is printed
+HIGH = 404.0
+TOP = 62.0
 LONG = 8  # letters of a word under a grid
 
 TOY_CAPTION = (
@@ -65,7 +65,7 @@ def several_heads(data: Sentence | None = None, *, source: str = "") -> Figure:
                          help="number of slices; each is as wide as the columns allow"),
         ),
         build,
-        made="several_heads()" if not own else f"several_heads({called(source)})",
+        made='figure("several-heads")' if not own else f"several_heads({called(source)})",
         options=f" --data {source}" if source else "",
     )  # fmt: skip
 
@@ -183,8 +183,8 @@ def _place(log2h: Array, heads: int, s: Sketch) -> tuple[Array, Array, Array]:
     column = where(two_rows, i - (i / 4).floor() * 4, i)
     step = side + GAP + where(big, 30.0, 0.0)
     left = FIELD + column * step
-    row = (i / 4).floor()
-    top = where(two_rows, 66.0 + row * 186.0, where(big, MIDDLE - SIDE / 2, MIDDLE - SMALL / 2))
+    row = where(two_rows, (i / 4).floor(), 0.0)
+    top = TOP + row * 186.0
     return left, top, side
 
 
@@ -196,7 +196,7 @@ def _draw(
     cell = SIDE / n
     size = min(15.0, cell * 0.62)
     shown = [short(t, 10) for t in words.tokens]
-    top = MIDDLE - SIDE / 2
+    top = TOP
     s.text(LEFT, 22, f"One head reads all {width} columns", size=17, strong=True)
     counts = tuple("The same, as a single slice" if h == 1 else f"The same in {h} slices"
                    for h in (2**e for e in range(4)))  # fmt: skip
@@ -207,23 +207,22 @@ def _draw(
     s.turned_text([LEFT + cell * (j + 0.5) + 4 for j in range(n)],
                   [top + SIDE + 10.0] * n, -45.0, shown, size=size, anchor="end")  # fmt: skip
     left, tops, side = _place(log2h, heads, s)
-    small = side / n
-    across = s.tape.iota(n)
-    shape = (heads, n, n)
-    x = left.reshape(heads, 1, 1) + across.reshape(1, 1, n) * small
-    y = tops.reshape(heads, 1, 1) + across.reshape(1, n, 1) * small
-    seen = used.reshape(heads, 1, 1).over(*shape).flat()
     s.rect(left - 1, tops - 1, side + 1, side + 1, rx=3, fill="paper", stroke="grid",
            stroke_width=1, opacity=used)  # fmt: skip
-    s.rect(x.over(*shape).flat(), y.over(*shape).flat(), small - 1, small - 1, rx=1.5,
-           fill=Ramp(weights.flat()), opacity=seen)  # fmt: skip
+    xs, ys = ([cell * at for _ in range(n) for at in range(n)],
+              [cell * at for at in range(n) for _ in range(n)])  # fmt: skip
+    for i in range(heads):
+        s.rect(xs, ys, cell - 1.5, cell - 1.5, rx=2, fill=Ramp(weights[i].flat()),
+               place=Place(left[i], tops[i], side / SIDE, used[i]))  # fmt: skip
     first = s.tape.iota(heads) * columns + 1
     s.text(
         left, tops - 9,
         ("columns ", Num(first, 0), When(columns > 1, ("–", Num(first + columns - 1, 0)))),
         size=14, strong=True, opacity=used,
     )  # fmt: skip
-    legend(s, LEFT, HIGH - 30, title="attention weight, the same scale always")
+    # Under the left grid, so that the second row of slices has the full width to the right.
+    s.text(LEFT, HIGH - 48, "attention weight, the same scale always", size=13, fill="soft")
+    legend(s, LEFT, HIGH - 40, title="")
 
 
 def _captions(s: Sketch, log2h: Array, heads: int, used: Array, rule: Rule) -> None:

@@ -87,11 +87,20 @@ def parameters_of(
         roles,
         count,
         check=check,
-        made=f"parameters_of(load({model.id!r}), {config!r})",
-        options=f" --spec {model.label if model.path else model.id}"
+        made=f"parameters_of(load({_named(model)!r}), {config!r})",
+        options=f" --spec {_named(model)}"
         + (f" --config {config}" if config else "")
         + sets,
     )
+
+
+def _named(model: Model) -> str:
+    """How a command names the model: bundled ones by id, others by path."""
+    from transformer_diagrams.bundled import bundled_specs
+
+    bundled = bundled_specs().get(model.id)
+    same = bundled is not None and model.path is not None and bundled.samefile(model.path)
+    return model.id if same else model.label
 
 
 _RANK = {"embed_token": 0, "embed_position": 1, "embed_segment": 2, "attention": 3, "ffn": 4,
@@ -112,6 +121,8 @@ def _slider(name: str, doc: str, number: int) -> Slider:
         values = [int(number * f) for f in FACTORS if (number * f).denominator == 1]
     base, _, below = name.partition("_")
     label = f"{base}_{{{below}}}" if below else base
+    if doc and len(doc) <= 30:
+        label, doc = f"{doc} {label}", ""
     return Slider(
         name, label, tuple(float(v) for v in values), float(number),
         tuple(f"{v:,}" for v in values), doc,

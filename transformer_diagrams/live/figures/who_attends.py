@@ -18,10 +18,10 @@ PANEL, BAR, FULL = 520.0, 628.0, 212.0
 
 TOY_CAPTION = (
     "Each row is one word asking, each column one word answering; the stronger a cell, the more "
-    "of the answer comes from there. The outlined row is spelled out at the right. These vectors were chosen by "
-    "hand to make the pattern visible, so trust the pattern and not the decimals; no positions "
-    "were added, so nothing can tell the two “the” apart. Sharpness multiplies the scores before "
-    "the softmax: 0 gives everyone an equal share, 4 undoes the division by √16."
+    "of the answer comes from there. The outlined row is spelled out at the right. These vectors "
+    "were chosen by hand to make the pattern visible, so trust the pattern and not the decimals; "
+    "no positions were added, so nothing can tell the two “the” apart. Sharpness multiplies the "
+    "scores before the softmax: 0 gives everyone an equal share, 4 undoes the division by √16."
 )
 
 
@@ -30,8 +30,8 @@ def who_attends(data: Sentence | None = None, *, source: str = "") -> Figure:
 
     ``source`` names the data's file, for the commands that the page shows.
 
-    >>> who_attends().values(query=7)["row"].round(3)[1]
-    np.float64(0.776)
+    >>> float(who_attends().values(query=7)["row"][1].round(3))
+    0.776
     """
     own = data is not None
     words = data if data is not None else toy()
@@ -44,8 +44,8 @@ def who_attends(data: Sentence | None = None, *, source: str = "") -> Figure:
     ]
     caption = TOY_CAPTION if not own else (
         "Each row is one token asking, each column one token answering; the stronger a cell, the "
-        "more of the answer comes from there. The outlined row is spelled out at the right. Sharpness "
-        "multiplies the scores before the softmax: 0 gives everyone an equal share, "
+        "more of the answer comes from there. The outlined row is spelled out at the right. "
+        "Sharpness multiplies the scores before the softmax: 0 gives everyone an equal share, "
         f"{root:.4g} undoes the division by √{words.width}."
     )  # fmt: skip
 
@@ -83,7 +83,7 @@ def who_attends(data: Sentence | None = None, *, source: str = "") -> Figure:
                          help="multiplies the scores before the softmax"),
         ),
         build,
-        made="who_attends()" if not own else f"who_attends({called(source)})",
+        made='figure("who-attends")' if not own else f"who_attends({called(source)})",
         options=f" --data {source}" if source else "",
     )  # fmt: skip
 

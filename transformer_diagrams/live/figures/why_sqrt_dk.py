@@ -39,7 +39,7 @@ def why_sqrt_dk() -> Figure:
                          help="where the marker stands"),
         ),
         build,
-        made="why_sqrt_dk()",
+        made='figure("why-sqrt-dk")',
     )  # fmt: skip
 
 

@@ -1,0 +1,733 @@
+"""The gallery: its order of pages against a table of cases, its pages in a browser, its numbers."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from html import unescape
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urldefrag
+
+import pytest
+
+from transformer_diagrams import api, store
+from transformer_diagrams.cli.app import run
+from transformer_diagrams.errors import DiagramError
+from transformer_diagrams.gallery import maths, order, pages, prose, two_tone
+from transformer_diagrams.gallery.order import Page
+from transformer_diagrams.gallery.record import record
+from transformer_diagrams.gallery.search import words_of
+from transformer_diagrams.gallery.site import build
+from transformer_diagrams.gallery.yaml_html import highlight
+from transformer_diagrams.options import AskError
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext
+
+ROOT = Path(__file__).resolve().parent.parent
+CASES = json.loads((ROOT / "tests" / "cases" / "topic_order.json").read_text(encoding="utf-8"))
+ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+)
+
+# -- order
+
+
+def page_of(data: dict[str, Any]) -> Page:
+    return Page(
+        data["id"], data["id"], data["kind"], data["date"],
+        tuple(data["tags"]), tuple(data["builds_on"]),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
+def test_a_topic_is_in_reading_order(case: dict[str, Any]) -> None:
+    listed = [page_of(data) for data in case["pages"]]
+    wanted = case["expect"]
+    if "error" in wanted:
+        with pytest.raises(DiagramError) as caught:
+            order.check(listed)
+        assert wanted["message"] in [fault.message for fault in caught.value.faults]
+        return
+    order.check(listed)
+    by_id = {page.id: page for page in listed}
+    found = order.reading_order(listed, case["topic"])
+    assert [page.id for page in found] == wanted["order"]
+    first = {
+        page.id: [other.id for other in order.read_first(page, case["topic"], by_id)]
+        for page in found
+    }
+    assert first == wanted["read_first"]
+    assert [list(pair) for pair in order.tag_counts(listed, case["topic"])] == wanted["tags"]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_order_is_valid_and_does_not_depend_on_chance(seed: int) -> None:
+    chance = random.Random(seed)
+    names = [f"p{number}" for number in range(chance.randint(2, 14))]
+    listed = [
+        Page(
+            name, name, chance.choice(order.KINDS), str(chance.randint(2017, 2020)),
+            tuple(t for t in ("a", "b") if chance.random() < 0.6),
+            tuple(other for other in names[:number] if chance.random() < 0.25),
+        )
+        for number, name in enumerate(names)
+    ]  # fmt: skip
+    found = [page.id for page in order.reading_order(listed, "a")]
+    assert sorted(found) == sorted(page.id for page in listed if "a" in page.tags)
+    below: dict[str, set[str]] = {}
+    for page in listed:  # names only build on earlier ones
+        below[page.id] = {*page.builds_on}.union(*(below[other] for other in page.builds_on))
+    for at, name in enumerate(found):
+        assert not below[name] & {*found[at + 1 :]}
+    mixed = chance.sample(listed, len(listed))
+    assert [page.id for page in order.reading_order(mixed, "a")] == found
+    more = [*listed, Page("other", "other", "read", "2016", ("a",))]
+    assert [p.id for p in order.reading_order(more, "a") if p.id != "other"] == found
+
+
+def test_an_unknown_figure_is_named_with_the_nearest() -> None:
+    with pytest.raises(DiagramError) as caught:
+        order.check([Page("a", "A", figures=("who-atends",))], ["who-attends", "gqa"])
+    (fault,) = caught.value.faults
+    assert "a: there is no figure 'who-atends'" in fault.message
+    assert "who-attends" in fault.hint
+
+
+# -- words
+
+
+HEAD = "---\ntitle: T\nsummary: S\n{}---\n"
+
+
+def sections(body: str, more: str = "") -> tuple[prose.Section, ...]:
+    return prose.parse(HEAD.format(more) + body, "page", "page.md").sections
+
+
+def test_markdown_is_cleaned() -> None:
+    html = "".join(
+        section.html
+        for section in sections(
+            "A <script>alert(1)</script> and <b onclick='x()'>b</b>\n\n"
+            "[bad](javascript:alert(1)) [data](data:text/html,x) [good](https://example.org)\n\n"
+            '<img src="https://example.org/x.png">\n\n<style>p{color:red}</style>\n'
+        )
+    )
+    assert "<script" not in html
+    assert "<style" not in html
+    assert "<img" not in html
+    assert "<b " not in html
+    assert "javascript:" not in re.sub(r">[^<]*<", "><", html)
+    assert 'href="data:' not in html
+    assert '<a href="https://example.org">good</a>' in html
+
+
+def test_figures_stand_where_the_text_puts_them() -> None:
+    found = sections(
+        "Before.\n\n## First part\n\n![words](figure:gqa)\n\nAfter.\n", "figures: [gqa]\n"
+    )
+    assert [section.figure for section in found] == ["gqa", ""]
+    assert found[0].heading == "First part"
+    assert found[0].anchor == "first-part"
+    assert '<h2 id="first-part">First part</h2>' in found[0].html
+    assert "After." in found[1].html
+
+
+def test_formulas_are_outlines_with_words_for_the_ear() -> None:
+    (section,) = sections("The width $d_m$ costs $5 and `$x$` is code.\n\n$$a_1 + b$$\n")
+    assert section.html.count("<svg") == 2
+    assert 'aria-label="dₘ"' in section.html or 'aria-label="d_m"' in section.html
+    assert "costs $5" in section.html
+    assert "<code>$x$</code>" in section.html
+    assert "style=" not in section.html  # the content policy would refuse it
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("no front matter", "front matter"),
+        ("---\ntitle: [\n---\n", "front matter"),
+        ("---\ntitle: T\n---\n", "no summary"),
+        (HEAD.format("kinds: read\n"), "'kinds'"),
+        (HEAD.format("kind: blog\n"), "'blog'"),
+        (HEAD.format("tags: one\n"), "`tags`"),
+        (HEAD.format("figures: [gqa]\n"), "'gqa'"),
+        (HEAD.format("") + "![](figure:gqa)\n", "'gqa'"),
+        (HEAD.format("figures: [a]\n") + "![](figure:a)\n\n![](figure:a)\n", "'a'"),
+        (HEAD.format("") + "# Again\n", "title"),
+        (HEAD.format("") + "A $\\frac{1$ B\n", "formula"),
+    ],
+)
+def test_a_page_with_a_fault_says_which(text: str, named: str) -> None:
+    with pytest.raises(DiagramError) as caught:
+        prose.parse(text, "page", "page.md")
+    fault = caught.value.faults[0]
+    assert named in fault.message
+    assert fault.span.file == "page.md"
+
+
+# -- small parts
+
+
+def test_highlighting_loses_nothing() -> None:
+    for id in api.bundled_ids():
+        text = api.Model.find(id).data.decode("utf-8")
+        marked = highlight(text)
+        assert unescape(re.sub(r"<[^>]*>", "", marked)) == text
+    assert '<span class="y-key">title</span>' in highlight("title: x\n")
+    assert '<span class="y-comment"># no: 1</span>' in highlight("a: 1  # no: 1\n")
+
+
+def test_names_and_formulas() -> None:
+    assert maths.name_html("n_h") == "<var>n<sub>h</sub></var>"
+    assert maths.name_html("d_cq", "d_c'") == "<var>d<sub>c</sub>′</var>"
+    text = maths.formula_html("2 d_m^2 - 3 % 2 <= n_h")
+    assert text == (
+        "2 <var>d<sub>m</sub></var><sup>2</sup> − 3 mod 2 ≤ <var>n<sub>h</sub></var>"
+    )
+    assert maths.words_html("a <b> n_g & x") == "a &lt;b&gt; <var>n<sub>g</sub></var> &amp; x"
+    for number, short in ((9_999, "9,999"), (10_000, "10.0 k"), (999_600, "1.00 M"),
+                          (8_030_261_248, "8.03 B"), (7_177 * 10**12, "7.18 P")):  # fmt: skip
+        assert maths.shortened(number) == short
+
+
+def test_search_words_have_no_accents_and_no_doubles() -> None:
+    assert words_of(["Édouard Grave", "grave, GQA."]) == "edouard grave gqa"
+
+
+def test_tags_that_differ_only_in_writing_are_a_fault() -> None:
+    with pytest.raises(DiagramError, match="pre-norm"):
+        pages.file_names(["pre-norm", "pre norm"])
+
+
+def test_light_and_dark_are_one_figure() -> None:
+    light, dark = (str(api.load("gqa").render("svg", theme=theme)) for theme in ("paper", "dark"))
+    svg, pairs = two_tone.merged(light, dark)
+    assert re.sub(r' class="[^"]*"', "", svg) == light  # print and readers without style sheets
+    back = svg
+    for prop, before, after in pairs:  # the classes say all of the dark figure
+        name = f"{prop[0]}{before[1:]}-{after[1:]}"
+        back = re.sub(
+            rf'(<[^>]*) {prop}="{before}"([^>]*class="[^"]*{name})', rf'\1 {prop}="{after}"\2', back
+        )
+    colors = r' (?:fill|stroke)="#[^"]*"'
+    assert re.findall(colors, back) == re.findall(colors, dark)
+    with pytest.raises(two_tone.Unlike):
+        two_tone.merged(light, dark.replace("<rect", "<circle", 1))
+
+
+def test_blocks_tell_their_shape_and_weights() -> None:
+    blocks = record(api.load("llama3"))["blocks"]
+    attention = blocks["attention"]
+    assert attention["name"] == "GQA"
+    assert attention["shape"] == "[d_t, d_m]"
+    sizes = {"d_m": 4096, "n_h": 32, "n_g": 8}
+    number = api.load("gqa").inspect(set=sizes)["params"]["total"]
+    assert attention["number"] == f"{maths.shortened(number)} in 8B"
+    assert blocks["embed"]["params"] == "V d_m"
+    assert blocks["embed"]["shape"] == "[d_t] → [d_t, d_m]"
+
+
+# -- building
+
+
+def write_page(folder: Path, name: str, more: str = "", body: str = "Words.\n") -> None:
+    folder.mkdir(exist_ok=True)
+    (folder / f"{name}.md").write_text(HEAD.format(more) + body, encoding="utf-8")
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+@pytest.mark.parametrize(
+    ("more", "body", "named"),
+    [
+        ("builds_on: [nothing]\n", "", "bad: builds_on unknown page 'nothing'"),
+        ("builds_on: [bad]\n", "", "cycle: bad -> bad"),
+        ("builds_on: [good]\n", "", "cycle: bad -> good -> bad"),
+        ("figures: [heads]\n", "![](figure:heads)\n", "bad: there is no figure 'heads'"),
+        ("", "[x](page:nowhere)\n", "there is no page 'nowhere'"),
+    ],
+)
+def test_a_fault_leaves_the_old_site_as_it_was(
+    tmp_path: Path, more: str, body: str, named: str
+) -> None:
+    words, out = tmp_path / "pages", tmp_path / "site"
+    write_page(words, "good")
+    build(out, ["dot-product-attention"], words=words)
+    before = tree(out)
+    write_page(words, "good", "builds_on: [bad]\n")
+    write_page(words, "bad", more, body)
+    with pytest.raises(DiagramError) as caught:
+        build(out, ["dot-product-attention"], words=words)
+    assert named in [fault.message for fault in caught.value.faults]
+    assert tree(out) == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["pages", "site"]
+
+
+def test_one_id_for_a_text_and_an_architecture_is_a_fault(tmp_path: Path) -> None:
+    write_page(tmp_path / "pages", "ffn")
+    with pytest.raises(DiagramError, match="duplicate id: ffn"):
+        build(tmp_path / "site", ["ffn"], words=tmp_path / "pages")
+    assert not (tmp_path / "site").exists()
+
+
+def test_another_folder_is_not_touched(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(AskError, match="holds other files"):
+        build(tmp_path, ["ffn"])
+    assert tree(tmp_path) == {"mine.txt": b"mine"}
+
+
+def test_a_spec_with_a_fault_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    spec = tmp_path / "mine.yaml"
+    spec.write_text("title: Mine\ninputs: {x: [d]}\ndims: {d: width}\nblocks: [sofmax]\n")
+    assert run(["gallery", str(spec), "-o", str(tmp_path / "site")]) == 1
+    assert "softmax" in capsys.readouterr().err
+    assert not (tmp_path / "site").exists()
+
+
+def test_own_specs_come_with_what_they_use(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spec = tmp_path / "mine.yaml"
+    spec.write_text(
+        "title: Mine <b>\ndims: {d_t: positions, d_m: width}\ninputs: {x: [d_t, d_m]}\n"
+        "blocks: [{use: dot-product-attention, from: {Q: x, K: x, V: x}}]\n"
+    )
+    out = tmp_path / "site"
+    assert run(["gallery", str(spec), "-o", str(out), "--title", "Ours"]) == 0
+    assert "2 architectures, 0 texts" in capsys.readouterr().out
+    html = (out / "architectures" / "mine.html").read_text(encoding="utf-8")
+    assert 'href="../architectures/dot-product-attention.html"' in html
+    assert "Mine &lt;b&gt;" in html
+    assert "<b>Mine" not in html
+    assert not dead_links(out)
+
+
+def test_same_input_same_bytes(tmp_path: Path) -> None:
+    """Another hash seed, an empty store, one process: the same site."""
+    write_page(tmp_path / "pages", "a", "figures: [ffn]\ntags: [x, y]\n", "![](figure:ffn)\n\n$a_b$\n")
+    sites = []
+    for seed in ("0", "12345"):
+        out = tmp_path / f"site{seed}"
+        code = (
+            "from transformer_diagrams.gallery.site import build\n"
+            f"build({str(out)!r}, ['ffn'], words={str(tmp_path / 'pages')!r}, workers=1)\n"
+        )
+        env = {**os.environ, "PYTHONHASHSEED": seed,
+               "TRANSFORMER_DIAGRAMS_CACHE": str(tmp_path / f"cache{seed}")}  # fmt: skip
+        subprocess.run([sys.executable, "-c", code], check=True, env=env, cwd=ROOT, timeout=120)
+        sites.append(tree(out))
+    assert sites[0] == sites[1]
+
+
+# -- the whole site
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Built once, also when tests run in several processes."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    folder, lock = shared / "whole-site", shared / "whole-site.lock"
+    try:
+        lock.mkdir()
+    except FileExistsError:
+        until = time.monotonic() + 280
+        while not (folder / "gallery.json").exists():
+            assert time.monotonic() < until, "the process that builds the site has failed"
+            time.sleep(0.2)
+        return folder
+    build(folder)
+    return folder
+
+
+class Links(HTMLParser):
+    """Addresses and ids of a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.ids: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        for name, value in attrs:
+            if name in ("href", "src", "action") and value:
+                self.links.append(value)
+            elif name == "id" and value:
+                self.ids.append(value)
+
+
+def dead_links(folder: Path) -> list[str]:
+    """Every address that leads nowhere, and every id that stands twice on a page."""
+    parsed: dict[Path, Links] = {}
+    for path in folder.rglob("*.html"):
+        parsed[path.resolve()] = Links()
+        parsed[path.resolve()].feed(path.read_text(encoding="utf-8"))
+    wrong = []
+    for path, found in parsed.items():
+        wrong += [f"{path.name}: id {id}" for id in {*found.ids} if found.ids.count(id) > 1]
+        for link in found.links:
+            if link.startswith(("https://", "data:", "mailto:")):
+                continue
+            name, anchor = urldefrag(link)
+            target = (path.parent / unquote(name)).resolve() if name else path
+            if not target.is_file() or (anchor and anchor not in parsed[target].ids):
+                wrong.append(f"{path.name}: {link}")
+    return wrong
+
+
+def test_no_link_is_dead_and_no_id_is_twice(site: Path) -> None:
+    assert dead_links(site) == []
+
+
+def test_every_spec_has_its_page_and_files(site: Path) -> None:
+    for id in api.bundled_ids():
+        assert (site / "architectures" / f"{id}.html").is_file()
+        data = {s: (site / "figures" / f"{id}.{s}").read_bytes()
+                for s in ("svg", "dark.svg", "pdf", "png", "dot", "yaml")}  # fmt: skip
+        assert data["pdf"].startswith(b"%PDF")
+        assert data["png"].startswith(b"\x89PNG")
+        assert data["yaml"] == api.Model.find(id).data
+    home = (site / "index.html").read_text(encoding="utf-8")
+    assert home.count('<li class="card"') == len(api.bundled_ids())
+
+
+@pytest.mark.parametrize("id", ["llama3", "deepseek-v3", "gqa", "transformer"])
+def test_counts_are_those_of_inspect(site: Path, id: str) -> None:
+    html = (site / "architectures" / f"{id}.html").read_text(encoding="utf-8")
+    table = html[html.index('<table class="counts">') :]
+    rows = {
+        re.sub(r"<span.*?</span>|<[^>]*>", "", head).strip(): re.findall(r"<td[^>]*>(.*?)</td>", r)
+        for head, r in re.findall(r'<th scope="row">(.*?)</th>(.*?)</tr>', table)
+    }
+    model = api.load(id)
+    for at, config in enumerate(model.spec.configs):
+        counts = model.inspect(config)
+        wanted = {
+            "Parameters": counts["params"]["total"],
+            "Forward pass": counts["flops"]["forward"],
+            "KV cache per token": counts["kv_cache"]["per_token"],
+        }
+        if "Active per token" in rows:
+            wanted["Active per token"] = counts["params"]["active"]
+        for name, number in wanted.items():
+            assert f">{number:,}<" in rows[name][at], (name, config)
+
+
+def test_the_texts_build_on_each_other(site: Path) -> None:
+    listed = json.loads((site / "gallery.json").read_text(encoding="utf-8"))["pages"]
+    place = {page["id"]: at for at, page in enumerate(listed)}
+    for page in listed:
+        assert all(place[other] < place[page["id"]] for other in page["builds_on"])
+    texts = [page["id"] for page in listed if page["kind"] != "architecture"]
+    assert texts == ["query-key-value", "transformer-block-by-block", "detr-matching"]
+    plain = (site / "topics" / "transformers.txt").read_text(encoding="utf-8")
+    at = [plain.index(page["title"]) for page in listed if page["id"] in texts]
+    assert all(a < b for a, b in pairwise(at))
+
+
+def test_a_live_figure_is_the_same_on_its_page_and_under_its_topic(site: Path) -> None:
+    def data(name: str) -> dict[str, str]:
+        html = (site / name).read_text(encoding="utf-8")
+        found = re.findall(
+            r'<figure class="lv" id="([^"]+)">.*?<script type="application/json">(.*?)</script>',
+            html, re.DOTALL,
+        )  # fmt: skip
+        return {id: store.digest(spec.encode()) for id, spec in found}
+
+    topic = data("topics/transformers.html")
+    assert len(topic) == 7
+    own: dict[str, str] = {}
+    for name in ("query-key-value", "transformer-block-by-block", "detr-matching"):
+        own |= data(f"read/{name}.html")
+    assert topic == own
+
+
+# -- in a browser
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    if path is None:
+        pytest.fail("Chromium was not found: install the system package 'chromium'")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as play:
+        made = play.chromium.launch(executable_path=path, args=list(ARGUMENTS))
+        yield made
+        made.close()
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    made = browser.new_context(viewport={"width": 1280, "height": 900})
+    yield made
+    made.close()
+
+
+def watched(context: BrowserContext, site: Path) -> list[str]:
+    """Everything on the context's pages that must not happen, as it happens."""
+    wrong: list[str] = []
+    own = site.resolve().as_uri()
+
+    def request(asked: Any) -> None:
+        if not asked.url.startswith((own, "data:")):
+            wrong.append(f"asked for {asked.url}")
+
+    def page(opened: Any) -> None:
+        opened.on("console", lambda m: wrong.append(f"{opened.url}: {m.type}: {m.text}"))
+        opened.on("pageerror", lambda e: wrong.append(f"{opened.url}: {e}"))
+        opened.on("requestfailed", lambda r: wrong.append(f"failed: {r.url}"))
+
+    context.on("request", request)
+    context.on("page", page)
+    return wrong
+
+
+@pytest.mark.browser
+def test_every_page_opens_in_silence(context: BrowserContext, site: Path) -> None:
+    wrong = watched(context, site)
+    page = context.new_page()
+    for path in sorted(site.rglob("*.html")):
+        page.goto(path.as_uri(), wait_until="load")
+        shown = page.evaluate(
+            "[getComputedStyle(document.body).fontFamily, document.documentElement.className,"
+            " document.documentElement.scrollWidth - innerWidth]"
+        )
+        assert "Fira" in shown[0], path
+        assert shown[1] == "js", path
+        assert shown[2] <= 0, path
+        for stage in page.query_selector_all(".stage"):
+            assert stage.evaluate("s => s.style.height !== ''"), path
+    assert wrong == []
+
+
+SOME = (
+    "index.html",
+    "topics/transformers.html",
+    "read/query-key-value.html",
+    "read/detr-matching.html",
+    "read/transformer-block-by-block.html",
+    "architectures/llama3.html",
+    "architectures/gqa.html",
+)
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(("system", "switch"), [("light", ""), ("dark", "light"), ("light", "dark")])
+def test_accessible_in_every_dress(
+    browser: Browser, site: Path, system: str, switch: str
+) -> None:
+    """axe finds no serious fault; the contrast of words too, whatever system and switch say."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    axe = Axe()
+    context = browser.new_context(color_scheme=system, viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    page.goto((site / "index.html").as_uri())
+    if switch:
+        page.select_option("#scheme", switch)
+    found: list[str] = []
+    for name in SOME:
+        page.goto((site / name).as_uri())
+        for fault in axe.run(page).response["violations"]:
+            if fault["impact"] in ("serious", "critical"):
+                nodes = [node["html"][:160] for node in fault["nodes"][:3]]
+                found.append(f"{name}: {fault['id']}: {nodes}")
+    context.close()
+    assert found == []
+
+
+@pytest.mark.browser
+def test_dark_and_light_by_system_and_by_switch(browser: Browser, site: Path) -> None:
+    def look(page: Any) -> tuple[bool, bool, bool, bool]:
+        """Whether page, inline figure, live figure and image are dark."""
+        page.goto((site / "read" / "query-key-value.html").as_uri())
+        dark = page.evaluate(
+            """() => {
+              const low = (c) => c.match(/\\d+/g).slice(0, 3).reduce((a, b) => a + +b, 0) < 200;
+              return [low(getComputedStyle(document.body).backgroundColor),
+                low(getComputedStyle(document.querySelector("svg.figure > rect")).fill),
+                !low(getComputedStyle(document.querySelector(".lv .drawing svg")).fill)];
+            }"""
+        )
+        page.goto((site / "index.html").as_uri())
+        image = page.locator(".card").first.locator("img.dark").is_visible()
+        return (*dark, image)
+
+    for system in ("light", "dark"):
+        context = browser.new_context(color_scheme=system)
+        page = context.new_page()
+        assert look(page) == (system == "dark",) * 4
+        for switch in ("dark", "light", "auto"):
+            page.select_option("#scheme", switch)
+            wanted = system if switch == "auto" else switch
+            assert look(page) == (wanted == "dark",) * 4, (system, switch)
+        page.select_option("#scheme", "dark")
+        page.emulate_media(media="print")
+        assert look(page)[:3] == (False,) * 3  # paper is white
+        context.close()
+
+
+@pytest.mark.browser
+def test_search_and_tags_work_without_a_server(context: BrowserContext, site: Path) -> None:
+    wrong = watched(context, site)
+    page = context.new_page()
+    page.goto((site / "index.html").as_uri())
+
+    def shown() -> set[str]:
+        found = page.eval_on_selector_all(
+            ".card:not([hidden]) a", "all => all.map((a) => a.getAttribute('href'))"
+        )
+        return {Path(link).stem for link in found}
+
+    everything = shown()
+    assert everything == {*api.bundled_ids()}
+    page.fill("#filter", "Llama 3 herd")
+    assert shown() == {"llama3"} | {
+        id for id in everything if "herd" in str(api.load(id).summary()["source"]["title"]).lower()
+    }
+    page.fill("#filter", "no such thing at all")
+    assert shown() == set()
+    assert page.locator(".nothing").is_visible()
+    page.fill("#filter", "")
+    page.click(".chips [data-tag=cache]")
+    tagged = {id for id in everything if "cache" in api.load(id).summary()["tags"]}
+    assert shown() == tagged
+    assert f"{len(tagged)} of {len(everything)}" in page.inner_text(".shown")
+    page.reload()  # the state is in the address
+    assert shown() == tagged
+    page.goto((site / "architectures" / "gqa.html").as_uri())
+    page.fill("#seek", "swiglu")
+    page.press("#seek", "Enter")
+    page.wait_for_url("**/index.html**")
+    page.wait_for_selector(".card[hidden]", state="attached")
+    assert "swiglu" in shown()
+    assert len(shown()) < len(everything)
+    assert wrong == []
+
+
+@pytest.mark.browser
+def test_a_figure_can_be_zoomed_moved_read_and_followed(
+    context: BrowserContext, site: Path
+) -> None:
+    wrong = watched(context, site)
+    page = context.new_page()
+    page.goto((site / "architectures" / "llama3.html").as_uri())
+    view = "() => document.querySelector('.stage svg').getAttribute('viewBox').split(' ').map(Number)"
+    whole = page.evaluate(view)
+    page.click("[data-do=in]")
+    page.click("[data-do=in]")
+    near = page.evaluate(view)
+    assert near[2] < whole[2] / 1.9
+    box = page.locator(".stage").bounding_box()
+    assert box is not None
+    x, y = box["x"] + 10, max(box["y"], 60) + 80
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 30, y - 40)
+    page.mouse.up()
+    assert page.evaluate(view)[1] > near[1]
+    page.focus(".stage")
+    page.keyboard.press("0")
+    assert page.evaluate(view) == whole
+    page.keyboard.press("+")
+    assert page.evaluate(view)[2] < whole[2]
+    page.keyboard.press("ArrowDown")
+    page.click("[data-do=fit]")
+    assert page.evaluate(view) == whole
+
+    page.hover("a.block[data-name=GQA] rect")
+    words = page.inner_text(".readout")
+    assert "GQA" in words
+    assert "[d_t, d_m]" in words
+    assert "in 8B" in words
+    page.mouse.move(1, 1)
+    page.focus(".stage")
+    page.keyboard.press("Tab")
+    focused = "() => document.activeElement.dataset.name"
+    first = page.evaluate(focused)
+    assert first
+    for _ in range(12):
+        page.keyboard.press("ArrowDown")
+    assert page.evaluate(focused) in ("tokens", "Token embedding")
+    for _ in range(12):
+        if page.evaluate(focused) == "GQA":
+            break
+        page.keyboard.press("ArrowUp")
+    assert "GQA" in page.inner_text(".readout")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/architectures/gqa.html")
+    page.go_back()
+    page.click("a.block[data-name^=SwiGLU] rect")
+    page.wait_for_url("**/architectures/swiglu.html")
+    assert wrong == []
+
+
+@pytest.mark.browser
+def test_whole_without_scripts_and_in_print(browser: Browser, site: Path) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto((site / "index.html").as_uri())
+    assert page.locator(".card:visible").count() == len(api.bundled_ids())
+    assert page.locator(".filter:visible").count() == 0
+    page.goto((site / "read" / "detr-matching.html").as_uri())
+    assert page.locator(".lv .drawing svg:visible").count() == 2
+    assert page.locator(".lv .controls:visible").count() == 0
+    page.goto((site / "architectures" / "llama3.html").as_uri())
+    box = page.locator("svg.figure").bounding_box()
+    assert box is not None
+    assert box["height"] > 300
+    page.click("a.block[aria-label^=GQA] rect")
+    page.wait_for_url("**/architectures/gqa.html")
+    page.emulate_media(media="print")
+    assert page.locator("header.top").is_hidden()
+    assert page.locator("table.counts").is_visible()
+    context.close()
+
+
+@pytest.mark.browser
+def test_fits_a_phone(browser: Browser, site: Path) -> None:
+    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True)
+    page = context.new_page()
+    for name in (*SOME, "architectures/deepseek-v3.html", "architectures/transformer.html"):
+        page.goto((site / name).as_uri())
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390, name
+    context.close()
+
+
+@pytest.mark.browser
+def test_live_figures_move_on_their_page(context: BrowserContext, site: Path) -> None:
+    wrong = watched(context, site)
+    page = context.new_page()
+    page.goto((site / "read" / "detr-matching.html").as_uri())
+    before = page.inner_text("#cost-matrix .summary")
+    page.focus("#cost-matrix input >> nth=0")
+    page.keyboard.press("End")
+    page.wait_for_function(
+        "(t) => document.querySelector('#cost-matrix .summary').innerText !== t", arg=before
+    )
+    assert wrong == []
