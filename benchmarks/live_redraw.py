@@ -92,7 +92,7 @@ def main() -> None:
     names = list(rows[0])
     print("".join(f"{n:>15}" if n != "figure" else f"{n:<22}" for n in names))
     for row in rows:
-        cells = (f"{v:>15.2f}" if isinstance(v, float) else f"{v:<22}" for v in row.values())
+        cells = (f"{v:>15.2f}" if isinstance(v, (int, float)) else f"{v:<22}" for v in row.values())
         print("".join(cells))
 
 

@@ -327,7 +327,8 @@ def test_own_specs_come_with_what_they_use(
 
 def test_same_input_same_bytes(tmp_path: Path) -> None:
     """Another hash seed, an empty store, one process: the same site."""
-    write_page(tmp_path / "pages", "a", "figures: [ffn]\ntags: [x, y]\n", "![](figure:ffn)\n\n$a_b$\n")
+    head, body = "figures: [ffn]\ntags: [x, y]\n", "![](figure:ffn)\n\n$a_b$\n"
+    write_page(tmp_path / "pages", "a", head, body)
     sites = []
     for seed in ("0", "12345"):
         out = tmp_path / f"site{seed}"
@@ -537,9 +538,12 @@ SOME = (
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize(("system", "switch"), [("light", ""), ("dark", "light"), ("light", "dark")])
+@pytest.mark.parametrize(
+    ("system", "switch", "names"),
+    [("light", "", SOME), ("dark", "light", SOME[-1:]), ("light", "dark", (*SOME[:1], *SOME[3:6]))],
+)
 def test_accessible_in_every_dress(
-    browser: Browser, site: Path, system: str, switch: str
+    browser: Browser, site: Path, system: str, switch: str, names: tuple[str, ...]
 ) -> None:
     """axe finds no serious fault; the contrast of words too, whatever system and switch say."""
     from axe_playwright_python.sync_playwright import Axe
@@ -551,8 +555,9 @@ def test_accessible_in_every_dress(
     if switch:
         page.select_option("#scheme", switch)
     found: list[str] = []
-    for name in SOME:
+    for name in names:
         page.goto((site / name).as_uri())
+        page.evaluate("document.querySelectorAll('details').forEach((d) => (d.open = true))")
         for fault in axe.run(page).response["violations"]:
             if fault["impact"] in ("serious", "critical"):
                 nodes = [node["html"][:160] for node in fault["nodes"][:3]]
@@ -637,7 +642,9 @@ def test_a_figure_can_be_zoomed_moved_read_and_followed(
     wrong = watched(context, site)
     page = context.new_page()
     page.goto((site / "architectures" / "llama3.html").as_uri())
-    view = "() => document.querySelector('.stage svg').getAttribute('viewBox').split(' ').map(Number)"
+    view = (
+        "() => document.querySelector('.stage svg').getAttribute('viewBox').split(' ').map(Number)"
+    )
     whole = page.evaluate(view)
     page.click("[data-do=in]")
     page.click("[data-do=in]")
@@ -707,6 +714,22 @@ def test_whole_without_scripts_and_in_print(browser: Browser, site: Path) -> Non
     assert page.locator("header.top").is_hidden()
     assert page.locator("table.counts").is_visible()
     context.close()
+
+
+@pytest.mark.browser
+def test_paper_gets_the_whole_figure(context: BrowserContext, site: Path) -> None:
+    page = context.new_page()
+    page.goto((site / "architectures" / "llama3.html").as_uri())
+    drawn = two_tone.size((site / "figures" / "llama3.svg").read_text(encoding="utf-8"))
+    page.click("[data-do=in]")
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    view, wide = page.evaluate(
+        "() => { const s = document.querySelector('svg.figure');"
+        " return [s.getAttribute('viewBox'), s.getBoundingClientRect().width]; }"
+    )
+    assert [float(part) for part in view.split()] == [0, 0, *drawn]
+    assert wide == pytest.approx(drawn[0] * 4 / 3, rel=0.02)
 
 
 @pytest.mark.browser

@@ -28,6 +28,7 @@ COMMANDS = {
     "schema": ("catalog", "schema"),
     "new": ("catalog", "new"),
     "watch": ("watch", "watch"),
+    "live": ("live", "live"),
     "gallery": ("gallery", "gallery"),
 }
 

@@ -86,8 +86,8 @@ def figure_options(command: Command) -> Command:
         ),
         click.option(
             "--open", "open_", metavar="NAME", multiple=True,
-            help="Draw this sub-module opened in place: an id, a path such as attention/rotation, or "
-            "the used spec's id (again for more).",
+            help="Draw this sub-module opened in place: an id, a path such as attention/rotation, "
+            "or the used spec's id (again for more).",
         ),
         click.option(
             "--callout", metavar="NAME", multiple=True,

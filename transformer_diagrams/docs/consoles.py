@@ -68,7 +68,7 @@ def _misspelt(_: Path) -> str:
         output_of(f"{PROGRAM} new my-model.yaml")
         _changed(
             folder / "my-model.yaml",
-            ("out: d_h, label: Linear (up)", "out: d_hh, lable: Linear (up)"),
+            ("out: d_m, label: 'Linear $W_O$'", "out: d_mm, lable: 'Linear $W_O$'"),
         )
         return session("check my-model.yaml")
 
@@ -78,7 +78,7 @@ def _misshapen(_: Path) -> str:
         output_of(f"{PROGRAM} new my-model.yaml")
         _changed(
             folder / "my-model.yaml",
-            ("out: d_m, label: Linear (down)", "out: 2 d_m, label: Linear (down)"),
+            ("out: d_m, label: 'Linear $W_O$'", "out: 2 d_m, label: 'Linear $W_O$'"),
         )
         return session("check my-model.yaml")
 

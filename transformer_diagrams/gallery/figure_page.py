@@ -120,7 +120,9 @@ def rows(record: Record) -> dict[str, Any]:
     def numbers(*keys: str) -> list[int | None]:
         return [_at(counts, *keys) for counts in configs]
 
-    def row(title: str, formula: str, *keys: str, unit: str = "", role: bool = False) -> dict[str, Any]:
+    def row(
+        title: str, formula: str, *keys: str, unit: str = "", role: bool = False
+    ) -> dict[str, Any]:
         return {"title": title, "formula": formula, "numbers": numbers(*keys), "unit": unit,
                 "role": role}  # fmt: skip
 
@@ -131,8 +133,11 @@ def rows(record: Record) -> dict[str, Any]:
             row(
                 ROLES.get(role, role.replace("_", " ")),
                 by_role.get(role, ""),
-                "params", "by_role", role, role=True,
-            )  # fmt: skip
+                "params",
+                "by_role",
+                role,
+                role=True,
+            )
             for role in roles
         ]
     if any(_at(c, "params", "active") != _at(c, "params", "total") for c in every):

@@ -220,7 +220,9 @@ const viewer = (frame) => {
     last = stage.clientWidth;
     fit();
   }).observe(stage);
-  addEventListener("beforeprint", fit);
+  // On paper the whole figure stands at its own size, whatever the window showed.
+  addEventListener("beforeprint", () => svg.setAttribute("viewBox", `0 0 ${width} ${height}`));
+  addEventListener("afterprint", apply);
 };
 
 document.addEventListener("DOMContentLoaded", () => {

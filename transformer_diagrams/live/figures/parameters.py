@@ -77,8 +77,8 @@ def where_parameters_go() -> Figure:
     return Figure(
         "where-parameters-go",
         "Where the parameters go",
-        "Of the base model the feed-forward layers hold the largest part, and the word table nearly "
-        "a third.",
+        "Of the base model the feed-forward layers hold the largest part, and the word table "
+        "nearly a third.",
         "Weights by role, in millions. Inside an encoder block the feed-forward pair always holds "
         "two thirds; inside a decoder block, which has a second attention, one half. The shared "
         "word table is about 30 per cent of the base model and shrinks as the model grows. "
