@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -528,7 +529,14 @@ def test_watch_draws_again_on_save_shows_faults_and_ends_on_interrupt(here: Path
     command = [sys.executable, "-m", "transformer_diagrams", "watch", "user", "--interval", "0.05"]
     env = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
     process = subprocess.Popen(
-        command, cwd=here, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        command,
+        cwd=here,
+        env=env,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        # a job in the background is born deaf to interrupts; a program at a prompt is not
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     said: list[str] = []
     assert process.stdout is not None
@@ -552,7 +560,7 @@ def test_watch_draws_again_on_save_shows_faults_and_ends_on_interrupt(here: Path
         wait_for("user.svg", 3)
         assert (here / "user.svg").read_bytes() != first
     finally:
-        process.send_signal(2)
+        process.send_signal(signal.SIGINT)
         code = process.wait(timeout=10)
         reader.join(timeout=10)
         process.stdout.close()

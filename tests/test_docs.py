@@ -100,7 +100,7 @@ def test_every_part_has_its_place() -> None:
 
 def test_the_pages_are_all_pages() -> None:
     found = {f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")}
-    # what the page of the live figures shows is run by tests/live/test_live_files.py
+    # what the page of the live figures shows is run by tests/live/test_live_docs.py
     assert found == {page for page in PAGES if page.startswith("docs/")} | {"docs/live.md"}
 
 
