@@ -2,7 +2,7 @@
 
 The only module that knows all stages:
 
-    bytes -> Spec -> Graph -> Graph with shapes -> Scene -> SVG, PNG, PDF, DOT
+    bytes -> Spec -> Graph -> Graph with shapes -> Scene -> SVG, PNG, PDF, EPS, DOT
                                      |                `-> lint
                                      `-> parameters, KV cache, FLOPs
 

@@ -92,7 +92,8 @@ def package_fingerprint() -> str:
     root = Path(__file__).parent
     found: list[tuple[str, str]] = []
     for folder, names, files in os.walk(root):
-        names[:] = [n for n in names if n not in ("__pycache__", "_specs", "_pages", "cli", "gallery")]
+        skipped = ("__pycache__", "_specs", "_pages", "cli", "gallery")
+        names[:] = [n for n in names if n not in skipped]
         for name in files:
             if name.endswith((".py", ".yaml", ".json", ".js", ".css")):
                 full = os.path.join(folder, name)
