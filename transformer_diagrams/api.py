@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from transformer_diagrams.graph.ir import Graph
     from transformer_diagrams.layout.scene import Scene
     from transformer_diagrams.lint import LintReport
+    from transformer_diagrams.render.formats import Drawing
     from transformer_diagrams.spec.library import SpecLibrary
     from transformer_diagrams.spec.model import Spec
     from transformer_diagrams.theme import Theme
@@ -346,20 +347,11 @@ class Model:
 
     def _render(self, format: str, asked: Mapping[str, Any]) -> store.Entry:
         from transformer_diagrams.graph import direction
-        from transformer_diagrams.render.formats import Drawing, get
+        from transformer_diagrams.render.formats import get
 
         options = settle(asked, self.spec.show)
         graph = self.graph(**asked)
-        drawing = Drawing(
-            _placed(graph, options),
-            _theme(options),
-            width=options.width,
-            background=options.background,
-            graphviz=options.graphviz,
-            words=not options.outline_text,
-            scale=options.scale,
-            dpi=options.dpi,
-        )
+        drawing = _drawing(_placed(graph, options), options)
         chosen = get(format)
         data = chosen.write(drawing)
         warnings = _joined(
@@ -485,6 +477,22 @@ def _placed(graph: Graph, options: Options) -> Scene:
     return layout(graph, _theme(options), wish)
 
 
+def _drawing(scene: Scene, options: Options) -> Drawing:
+    """A scene with all that a format needs to be told."""
+    from transformer_diagrams.render.formats import Drawing
+
+    return Drawing(
+        scene,
+        _theme(options),
+        width=options.width,
+        background=options.background,
+        graphviz=options.graphviz,
+        words=not options.outline_text,
+        scale=options.scale,
+        dpi=options.dpi,
+    )
+
+
 def _theme(options: Options) -> Theme:
     from transformer_diagrams.theme import get
 
@@ -550,7 +558,7 @@ def compare_figure(
     from transformer_diagrams.diff.figure import side_by_side
     from transformer_diagrams.layout.engine import Options as LayoutOptions
     from transformer_diagrams.layout.engine import layout
-    from transformer_diagrams.render.formats import Drawing, get
+    from transformer_diagrams.render.formats import get
 
     Model._formats(format)
     found = compare(a, b, config_a=config_a, config_b=config_b)
@@ -570,16 +578,7 @@ def compare_figure(
         direction=options.direction, shapes=options.shapes, legend=options.legend
     )
     scene = layout(side_by_side(graphs[0], graphs[1], found), _theme(options), wish)
-    drawing = Drawing(
-        scene,
-        _theme(options),
-        width=options.width,
-        background=options.background,
-        graphviz=options.graphviz,
-        words=not options.outline_text,
-        scale=options.scale,
-        dpi=options.dpi,
-    )
+    drawing = _drawing(scene, options)
     chosen = get(format)
     data = chosen.write(drawing)
     return Rendering(data, chosen.media_type, tuple(drawing.warnings))

@@ -13,7 +13,7 @@ from itertools import pairwise
 from transformer_diagrams.graph.ir import BORDER, Edge, Graph, Group, Node
 from transformer_diagrams.layout.legend import legend as make_legend
 from transformer_diagrams.layout.measure import SHEETS, Context, size_node, stack_words
-from transformer_diagrams.layout.placed import Note, Placed, Point, Wire
+from transformer_diagrams.layout.placed import Note, Placed, Point, Wire, straightened
 from transformer_diagrams.layout.scene import Box, Label, Line, Rect, Scene
 from transformer_diagrams.text import TextLayout, measure, plain
 
@@ -345,7 +345,9 @@ class _Builder:
         chain, tail, whole, spine, when, mark = self._upstream(scope, number)
         if residual:
             whole = points or []
-        path = [(_round(x), _round(y)) for x, y in (self.paper.point(*p) for p in _join(whole))]
+        path = [
+            (_round(x), _round(y)) for x, y in (self.paper.point(*p) for p in straightened(whole))
+        ]
         if len(path) < 2:
             return
         head = ""
@@ -434,7 +436,7 @@ class _Builder:
             end: list[Point] = [(bend, level), (bend, target), (side, target)]
             if low + 8.0 <= level <= low + length - 8.0:
                 end = [(side, level)]
-            path = [self.paper.point(*p) for p in _join([*start, *end])]
+            path = [self.paper.point(*p) for p in straightened([*start, *end])]
             if self._is_free(path, part.anchor):
                 break
         self.lines.append(
@@ -550,23 +552,6 @@ def _own_part(line: Line, trunk: list[Line]) -> list[Point]:
 
 def _flat(pieces: list[list[Point]]) -> list[Point]:
     return [point for piece in reversed(pieces) for point in piece]
-
-
-def _join(points: list[Point]) -> list[Point]:
-    """Pieces of one line made one: repeated and straight-through points dropped."""
-    kept: list[Point] = []
-    for point in points:
-        if kept and abs(kept[-1][0] - point[0]) < 0.01 and abs(kept[-1][1] - point[1]) < 0.01:
-            continue
-        if len(kept) >= 2:
-            (a, b), (c, d) = kept[-2], kept[-1]
-            if (abs(a - c) < 0.01 and abs(c - point[0]) < 0.01) or (
-                abs(b - d) < 0.01 and abs(d - point[1]) < 0.01
-            ):
-                kept[-1] = point
-                continue
-        kept.append(point)
-    return kept
 
 
 def _snap(rect: Rect) -> Rect:

@@ -37,7 +37,6 @@ class Context:
     shapes: str = "changes"
     tex: Mapping[str, str] = field(default_factory=dict)  # TeX of single sizes
     tower: float = 0.0  # common width of boxes that stand alone in their rank
-    warnings: list[str] = field(default_factory=list)
     # least size of boxes that say the same thing: equal things are of equal size
     equal: dict[tuple[str, str, str], tuple[float, float]] = field(default_factory=dict)
 

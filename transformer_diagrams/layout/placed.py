@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 Point = tuple[float, float]
+SAME = 0.01  # points: two places nearer than this are one
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,3 +98,20 @@ class Placed:
                 wire.points = [(to if abs(u - old) < 0.01 else u, v) for u, v in wire.points]
         self.width += to - old
         self.lane = to
+
+
+def straightened(points: list[Point]) -> list[Point]:
+    """Without repeats and without points in the middle of a straight run."""
+    kept: list[Point] = []
+    for point in points:
+        if kept and abs(kept[-1][0] - point[0]) < SAME and abs(kept[-1][1] - point[1]) < SAME:
+            continue
+        if len(kept) >= 2:
+            (a, b), (c, d) = kept[-2], kept[-1]
+            same_u = abs(a - c) < SAME and abs(c - point[0]) < SAME
+            same_v = abs(b - d) < SAME and abs(d - point[1]) < SAME
+            if same_u or same_v:
+                kept[-1] = point
+                continue
+        kept.append(point)
+    return kept

@@ -11,7 +11,7 @@ from transformer_diagrams.layout.layers import (
     is_wide,
     spine_of,
 )
-from transformer_diagrams.layout.placed import Gate, Point, Spot, Wire
+from transformer_diagrams.layout.placed import Gate, Point, Spot, Wire, straightened
 from transformer_diagrams.layout.work import (
     Work,
 )
@@ -91,7 +91,7 @@ def draw_wires(w: Work) -> None:
             points.append((end_u, w.top[-1]))
         else:
             points.append((end_u, w.head_v(head.child)))
-        w.out.wires.append(Wire(number, _clean(points)))
+        w.out.wires.append(Wire(number, straightened(points)))
     for port, cell in layers.in_cell.items():
         w.out.ins[port] = Gate("start", cells[cell].u)
     for port, cell in layers.out_cell.items():
@@ -128,7 +128,7 @@ def _flank_wire(w: Work, number: int, left: float, right: float) -> None:
         edge_u = left if side == "low" else right
         points = [(u, w.tail_v(edge.tail.child)), (u, v), (edge_u, v)]
         w.out.outs[edge.head.port] = Gate(side, v)
-    w.out.wires.append(Wire(number, _clean(points)))
+    w.out.wires.append(Wire(number, straightened(points)))
 
 
 def _direct_wire(w: Work, number: int, left: float, right: float) -> None:
@@ -178,20 +178,3 @@ def draw_lanes(w: Work) -> None:
     w.out.shift_u(-left)
     if w.out.lane is not None:
         w.out.width += 1.0
-
-
-def _clean(points: list[Point]) -> list[Point]:
-    """Without repeats and without points in the middle of a straight run."""
-    kept: list[Point] = []
-    for point in points:
-        if kept and abs(kept[-1][0] - point[0]) < 0.005 and abs(kept[-1][1] - point[1]) < 0.005:
-            continue
-        if len(kept) >= 2:
-            (a, b), (c, d) = kept[-2], kept[-1]
-            same_u = abs(a - c) < 0.005 and abs(c - point[0]) < 0.005
-            same_v = abs(b - d) < 0.005 and abs(d - point[1]) < 0.005
-            if same_u or same_v:
-                kept[-1] = point
-                continue
-        kept.append(point)
-    return kept
