@@ -22,10 +22,6 @@ class Profile:
     sites: tuple[Site, ...]
     covered: frozenset[int]
 
-    def of_kind(self, kind: str) -> list[Site]:
-        """The sites of one kind, in drawing order."""
-        return [site for site in self.sites if site.kind == kind]
-
     def stream(self) -> list[Part]:
         """The parts outside of all sites."""
         taken = {n for site in self.sites for n in site.parts}

@@ -118,13 +118,6 @@ class Scope:
                 self.dim(text.value, at, path)  # checks the names, at their own place
         return Shape(tuple(self.put(d) for d in local.dims), local.lead)
 
-    def local_shape(self, texts: tuple[Text, ...], span: Span, path: str = "") -> Shape:
-        """As ``shape``, but in this spec's own names."""
-        try:
-            return _shape_cached(tuple(text.value for text in texts))
-        except DimError as error:
-            raise DiagramError(self._axis_fault(texts, error, span, path)) from None
-
     def _axis_fault(self, texts: tuple[Text, ...], error: DimError, span: Span, path: str) -> Fault:
         for text in texts:
             if text.value.startswith("..."):

@@ -56,7 +56,7 @@ def add_frame(w: Work) -> None:
     if not title and not badge:
         return
     if w.ctx.across:
-        _frame_across(w, title, badge)
+        _frame_across(w)
         return
     gates = sorted(g.at for g in out.ins.values() if g.side == "start")
     pad = s.title_pad_x
@@ -106,7 +106,8 @@ def add_frame(w: Work) -> None:
         )
 
 
-def _frame_across(w: Work, title: object, badge: object) -> None:
+def _frame_across(w: Work) -> None:
+    """Title and badge of a frame whose flow runs left to right: in a band along its top."""
     s, out = w.ctx.sizes, w.out
     texts = [
         (w.group.title, "title", s.font_title, "medium"),
