@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import transformer_diagrams as td
-from transformer_diagrams import figures, store
+from transformer_diagrams import figures, files, store
 from transformer_diagrams.api import locate, reading_order
 from transformer_diagrams.bundled import bundled_dir, bundled_specs
 from transformer_diagrams.emit import to_plain
@@ -294,7 +294,7 @@ def test_every_broken_entry_is_as_good_as_absent(tmp_path: Path) -> None:
 
 def test_the_store_does_not_grow_without_end(tmp_path: Path) -> None:
     for i in range(store.PER_FOLDER + 20):
-        store.put(f"ab{i}", entry(tmp_path))
+        store.put(f"ab{i:062x}", entry(tmp_path))
     folder = tmp_path / "cache" / "results" / "ab"
     assert len(list(folder.iterdir())) == store.PER_FOLDER
 
@@ -346,7 +346,7 @@ def test_a_write_that_fails_leaves_nothing_behind(
 
     monkeypatch.setattr("os.replace", broken)
     with pytest.raises(OSError, match="No space"):
-        store.write_atomically(target, b"new")
+        files.write(target, b"new")
     assert [p.name for p in tmp_path.iterdir()] == ["x.svg"]
     assert target.read_bytes() == b"old"
 
@@ -446,10 +446,16 @@ def test_a_figure_without_a_spec_is_removed_when_asked(folders: tuple[Path, Path
     figures.main([str(specs), str(out)])
     (specs / "sub" / "other.yaml").unlink()
     (out / "notes.txt").write_text("mine")
+    (out / "drawing.svg").write_text("<svg/>")
     figures.main([str(specs), str(out)])
     assert (out / "other.svg").exists()
     figures.main([str(specs), str(out), "--prune"])
-    assert sorted(p.name for p in out.iterdir()) == ["notes.txt", "small.svg", "user.svg"]
+    names = ["drawing.svg", "notes.txt", "small.svg", "user.svg"]
+    assert sorted(p.name for p in out.iterdir()) == names, "and no figure of somebody else"
+    (specs / "user.yaml").unlink()
+    (out / "user.svg").write_text("<svg>by hand</svg>")
+    figures.main([str(specs), str(out), "--prune"])
+    assert (out / "user.svg").read_text() == "<svg>by hand</svg>"
 
 
 def test_two_specs_of_one_id_are_refused(

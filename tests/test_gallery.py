@@ -20,10 +20,10 @@ from urllib.parse import unquote, urldefrag
 
 import pytest
 
-from transformer_diagrams import api, store
+from transformer_diagrams import api, files, store
 from transformer_diagrams.cli.app import run
 from transformer_diagrams.errors import DiagramError
-from transformer_diagrams.gallery import maths, order, pages, prose, two_tone
+from transformer_diagrams.gallery import folder, maths, order, pages, prose, two_tone
 from transformer_diagrams.gallery.order import Page
 from transformer_diagrams.gallery.record import record
 from transformer_diagrams.gallery.search import words_of
@@ -299,6 +299,81 @@ def test_another_folder_is_not_touched(tmp_path: Path) -> None:
     assert tree(tmp_path) == {"mine.txt": b"mine"}
 
 
+@pytest.mark.parametrize("mark", ["{}", '{"title": "T", "pages": []}', "deep", "forged"])
+def test_a_folder_with_a_list_that_is_not_ours_is_not_touched(tmp_path: Path, mark: str) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "thesis.tex").write_text("mine")
+    if mark == "forged":
+        named = {"../thesis.tex": [store.digest(b"mine")]}
+        data = {"made_by": folder.MADE_BY, "files": named, "seal": folder._seal(named)}
+        mark = json.dumps(data)
+    mark = "[" * 100_000 if mark == "deep" else mark
+    (tmp_path / folder.MARK).write_text(mark)
+    with pytest.raises(AskError, match="nothing was written"):
+        build(tmp_path, ["dot-product-attention"])
+    assert tree(tmp_path) == {"thesis.tex": b"mine", folder.MARK: mark.encode()}
+
+
+def test_only_files_of_the_gallery_s_own_list_are_replaced_or_removed(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    site.mkdir(mode=0o750)
+    build(site, ["swiglu"])
+    (site / ".git").mkdir()
+    (site / ".git" / "HEAD").write_text("mine")
+    (site / "figures" / "thesis.tex").write_text("mine")
+    (site / "figures" / "swiglu.dot").write_text("changed by hand")
+    (site / "figures" / "ffn.dot").chmod(0o444)
+    (site / "index.html").chmod(0o640)
+    build(site, ["dot-product-attention"])
+    kept = {".git/HEAD", "figures/ffn.dot", "figures/swiglu.dot", "figures/thesis.tex"}
+    build(tmp_path / "fresh", ["dot-product-attention"])
+    fresh, now = tree(tmp_path / "fresh"), tree(site)
+    assert {name for name in now if now[name] != fresh.get(name)} == {*kept, folder.MARK}
+    assert (site / "index.html").stat().st_mode & 0o777 == 0o640
+    assert site.stat().st_mode & 0o777 == 0o750
+    # What was left because it was marked read-only is still known, and goes when it may.
+    (site / "figures" / "ffn.dot").chmod(0o644)
+    build(site, ["dot-product-attention"])
+    assert tree(site).keys() - fresh.keys() == kept - {"figures/ffn.dot"}
+    # A file of ours that was changed, or became a link, is not written over.
+    (site / "index.html").write_text("changed by hand")
+    (site / "figures" / "dot-product-attention.svg").unlink()
+    (site / "figures" / "dot-product-attention.svg").symlink_to(tmp_path / "elsewhere.svg")
+    before = tree(site)
+    with pytest.raises(AskError, match=r"figures/dot-product-attention.svg, index.html"):
+        build(site, ["dot-product-attention"])
+    assert tree(site) == before
+    assert not (tmp_path / "elsewhere.svg").exists()
+
+
+def test_a_build_that_was_killed_is_taken_up_by_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = tmp_path / "site"
+    build(site, ["swiglu"])
+    put = files._Staged.put
+    left = 7
+
+    def dies(staged: Any) -> None:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            os._exit(9)
+        put(staged)
+
+    child = os.fork()
+    if child == 0:
+        monkeypatch.setattr(files._Staged, "put", dies)
+        build(site, ["dot-product-attention"])
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+    assert [p.name for p in tmp_path.iterdir()] == ["site"]
+    assert not [name for name in tree(site) if ".part" in name]
+    build(site, ["dot-product-attention"])
+    build(tmp_path / "fresh", ["dot-product-attention"])
+    assert tree(site) == tree(tmp_path / "fresh")
+
+
 def test_a_spec_with_a_fault_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     spec = tmp_path / "mine.yaml"
     spec.write_text("title: Mine\ninputs: {x: [d]}\ndims: {d: width}\nblocks: [sofmax]\n")
@@ -351,17 +426,18 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Built once, also when tests run in several processes."""
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    folder, lock = shared / "whole-site", shared / "whole-site.lock"
+    whole, lock, done = (shared / f"whole-site{end}" for end in ("", ".lock", ".done"))
     try:
         lock.mkdir()
     except FileExistsError:
         until = time.monotonic() + 280
-        while not (folder / "gallery.json").exists():
+        while not done.exists():
             assert time.monotonic() < until, "the process that builds the site has failed"
             time.sleep(0.2)
-        return folder
-    build(folder)
-    return folder
+        return whole
+    build(whole)
+    done.mkdir()
+    return whole
 
 
 class Links(HTMLParser):

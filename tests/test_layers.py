@@ -18,7 +18,8 @@ ARROWS: dict[str, set[str]] = {
     "__init__": {"api", "errors", "options"},
     "__main__": {"cli"},
     "cli": {"figures", "api", "gallery"},
-    "figures": {"api", "faults_text"},
+    "figures": {"api", "faults_text", "pool"},
+    "pool": {"errors"},
     "api": {"diff", "render", "lint", "count", "emit", "store", "options", "bundled"},
     "diff": {"count"},
     "emit": {"graph"},
@@ -37,11 +38,12 @@ ARROWS: dict[str, set[str]] = {
     "ops": {"dims"},
     "dims": {"errors"},
     "store": {"cachedir", "errors"},
-    "cachedir": set(),
+    "cachedir": {"files"},
+    "files": set(),
     "errors": set(),
     "docs": {"cli"},
     "live": {"api"},
-    "gallery": {"api", "live"},
+    "gallery": {"api", "live", "pool"},
 }
 
 HEAVY = ("jsonschema", "uharfbuzz", "ziamath", "ziafont", "cairosvg", "graphviz", "numpy", "PIL")

@@ -18,7 +18,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from transformer_diagrams import store
+from transformer_diagrams import files, store
 from transformer_diagrams.bundled import bundled_specs
 from transformer_diagrams.errors import (
     DiagramError,
@@ -671,18 +671,21 @@ def reading_order(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 def save(path: Path, data: bytes) -> Path:
     """Write ``data`` to ``path``, whole or not at all; makes missing folders.
 
-    :raises AskError: when the place cannot be written.
+    A link is written through, and an existing file keeps its mode.
+
+    :raises AskError: when the place cannot be written, or holds a file marked read-only.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if path.exists() and not path.is_file():
-            path.write_bytes(data)  # a pipe or a device: nothing to move into place
-        else:
-            store.write_atomically(path, data)
-    except OSError as fault:
-        reason = fault.strerror or str(fault)
-        raise ask_error(f"'{path}' cannot be written: {reason}", code="unwritable") from fault
+        files.write(path, data)
+    except (OSError, ValueError) as fault:
+        raise unwritable(path, fault) from fault
     return path
+
+
+def unwritable(path: Path, fault: OSError | ValueError) -> AskError:
+    """What to say of a place that cannot be written."""
+    reason = getattr(fault, "strerror", None) or str(fault)
+    return ask_error(f"'{path}' cannot be written: {reason}", code="unwritable")
 
 
 def locate(target: str) -> Path:

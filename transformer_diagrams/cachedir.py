@@ -1,14 +1,19 @@
-"""Where derived data is kept between runs, and how a file is put there whole or not at all.
+"""Where derived data is kept between runs.
 
-A cache is never needed: an unwritable or broken one only costs time, so nothing here raises.
+A cache is never needed: an unwritable, broken or foreign one only costs time, so nothing here
+raises. It is believed only where nobody else can write: files and folders that belong to another
+user, that everyone may write to, or that are no plain files, are as good as absent.
 """
 
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from functools import cache, lru_cache
 from pathlib import Path
+
+from transformer_diagrams import files
 
 ENV = "TRANSFORMER_DIAGRAMS_CACHE"
 
@@ -30,8 +35,10 @@ def cache_root() -> Path:
 def read(name: str) -> bytes | None:
     """The bytes stored under a relative name, or None when there are none to be had."""
     try:
-        with open(os.path.join(_root(), name), "rb") as file:
-            return file.read()
+        target = os.path.join(_root(), name)
+        if not _safe(target):
+            return None
+        return files.read_regular(target, follow=False)
     except (OSError, RuntimeError, ValueError):
         return None
 
@@ -40,15 +47,35 @@ def write(name: str, data: bytes) -> bool:
     """Store bytes atomically under a relative name; False when the cache cannot be written."""
     try:
         target = os.path.join(_root(), name)
-        os.makedirs(os.path.dirname(target), exist_ok=True)
-        # One name per process: two writers of the same content never see each other's half.
-        partial = f"{target}.{os.getpid()}.part"
-        with open(partial, "wb") as file:
-            file.write(data)
-        os.replace(partial, target)
+        files.make_folders(os.path.dirname(target), mode=0o700)
+        if not _safe(os.path.dirname(target)):
+            return False
+        files.write(Path(target), data, follow=False)
     except (OSError, RuntimeError, ValueError):
         return False
     return True
+
+
+def _safe(target: str) -> bool:
+    """Whether the cache folder and all below it on the way to ``target`` are the user's alone."""
+    root = _root()
+    if not _own(os.stat(root)):  # the folder itself may be a link, to a larger disk
+        return False
+    here = root
+    for part in os.path.relpath(target, root).split(os.sep):
+        here = os.path.join(here, part)
+        if not _own(os.lstat(here)):
+            return False
+    return True
+
+
+def _own(status: os.stat_result) -> bool:
+    mode = status.st_mode
+    if stat.S_ISLNK(mode):
+        return False
+    return not hasattr(os, "geteuid") or (
+        status.st_uid == os.geteuid() and not mode & stat.S_IWOTH
+    )
 
 
 def _root() -> str:

@@ -8,16 +8,16 @@ in one spec does not stop the others; all of them are listed at the end.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from transformer_diagrams import store
+from transformer_diagrams import cachedir, pool, store
 from transformer_diagrams.api import Model, save
 from transformer_diagrams.errors import DiagramError, Fault, Span
 
@@ -81,7 +81,9 @@ def plan(
     ]
 
 
-def make(jobs: Sequence[Job], *, workers: int | None = None) -> Iterator[Outcome]:
+def make(
+    jobs: Sequence[Job], *, workers: int | None = None
+) -> Generator[Outcome, None, None]:
     """Do the jobs; outcomes come as they are ready, those that need no drawing first."""
     todo: list[Job] = []
     for job in jobs:
@@ -90,17 +92,8 @@ def make(jobs: Sequence[Job], *, workers: int | None = None) -> Iterator[Outcome
             todo.append(job)
         else:
             yield outcome
-    workers = min(workers or os.cpu_count() or 1, len(todo))
-    if workers <= 1:
-        yield from map(draw, todo)
-        return
-    with ProcessPoolExecutor(workers) as pool:
-        futures: dict[Future[Outcome], Job] = {pool.submit(draw, job): job for job in todo}
-        for future in as_completed(futures):
-            try:
-                yield future.result()
-            except BrokenProcessPool:
-                yield Outcome(futures[future], False, (_lost(futures[future]),))
+    for job, made in pool.several(draw, todo, workers):
+        yield made or Outcome(job, False, (pool.lost(str(job.spec)),))
 
 
 def from_cache(job: Job) -> Outcome | None:
@@ -147,13 +140,42 @@ def stale(jobs: Iterable[Job]) -> list[Path]:
     )
 
 
-def _lost(job: Job) -> Fault:
-    return Fault(
-        "internal",
-        "the process that drew it has died",
-        Span(str(job.spec)),
-        hint="memory may have run out; try it alone with `transformer-diagrams render`",
-    )
+def _drawn_list(out: Path) -> str:
+    """Where it is kept which figures of a folder were drawn here: name -> digest."""
+    return f"made/{store.digest(os.fsencode(out.resolve()))}.json"
+
+
+def remember(out: Path, outcomes: Iterable[Outcome]) -> dict[str, str]:
+    """Add what was drawn, or found to be right, to the list of the folder ``out``; the list."""
+    try:
+        found = json.loads(cachedir.read(_drawn_list(out)) or b"{}")
+        known = {str(name): str(digest) for name, digest in found.items()}
+    except (ValueError, AttributeError):
+        known = {}
+    known |= {
+        os.path.relpath(outcome.job.target, out): store.digest_of(outcome.job.target)
+        for outcome in outcomes
+        if outcome.ok
+    }
+    known = {name: digest for name, digest in known.items() if (out / name).is_file()}
+    cachedir.write(_drawn_list(out), json.dumps(known, sort_keys=True).encode())
+    return known
+
+
+def prune(jobs: Iterable[Job], out: Path, known: Mapping[str, str]) -> Iterator[str]:
+    """Remove figures that no spec stands behind, if they are as they were drawn here; a line each.
+    """
+    for path in stale(jobs):
+        ours = known.get(os.path.relpath(path, out)) == store.digest_of(path)
+        try:
+            if not ours or path.is_symlink() or not path.stat().st_mode & 0o222:
+                yield f"left {path}: no spec stands behind it, but it was not drawn here"
+                continue
+            path.unlink()
+        except OSError as fault:
+            yield f"left {path}: it cannot be removed: {fault.strerror}"
+            continue
+        yield f"removed {path}: no spec stands behind it"
 
 
 class Progress:
@@ -197,14 +219,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     progress = Progress(len(jobs))
     outcomes = []
-    for outcome in make(jobs, workers=given.workers):
-        outcomes.append(outcome)
-        progress.step(outcome)
+    with closing(make(jobs, workers=given.workers)) as several:
+        for outcome in several:
+            outcomes.append(outcome)
+            progress.step(outcome)
     progress.end()
+    known = remember(given.out, outcomes)
     if given.prune:
-        for path in stale(jobs):
-            path.unlink()
-            print(f"removed {path}: no spec stands behind it")
+        for line in prune(jobs, given.out, known):
+            print(line)
 
     # Each fault once, however many formats and themes met it, in the order of the specs.
     outcomes.sort(key=lambda outcome: (outcome.job.spec, outcome.job.target))

@@ -22,11 +22,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from transformer_diagrams import cachedir
+from transformer_diagrams import cachedir, files
 from transformer_diagrams.errors import Fault, Span
 
 MAGIC = b"transformer-diagrams result 1\n"
 PER_FOLDER = 48  # entries kept in each of the 256 folders
+_HEX = frozenset("0123456789abcdef")
 
 # Distributions whose version changes what is drawn.
 LIBRARIES = (
@@ -80,9 +81,8 @@ def digest(data: bytes) -> str:
 def digest_of(path: str | os.PathLike[str]) -> str:
     """The digest of a file's bytes; "" when it cannot be read."""
     try:
-        with open(path, "rb") as file:
-            return digest(file.read())
-    except OSError:
+        return digest(files.read_regular(path))
+    except (OSError, ValueError):
         return ""
 
 
@@ -91,10 +91,10 @@ def package_fingerprint() -> str:
     """A digest of every file of this package that can change a result."""
     root = Path(__file__).parent
     found: list[tuple[str, str]] = []
-    for folder, names, files in os.walk(root):
+    for folder, names, inside in os.walk(root):
         skipped = ("__pycache__", "_specs", "_pages", "cli", "gallery")
         names[:] = [n for n in names if n not in skipped]
-        for name in files:
+        for name in inside:
             if name.endswith((".py", ".yaml", ".json", ".js", ".css")):
                 full = os.path.join(folder, name)
                 found.append((os.path.relpath(full, root).replace(os.sep, "/"), digest_of(full)))
@@ -172,28 +172,18 @@ def put(key: str, entry: Entry) -> None:
         _thin_out(cachedir.cache_root() / _name(key))
 
 
-def write_atomically(path: Path, data: bytes) -> None:
-    """Write beside and move into place, so that no reader ever sees half a file.
-
-    :raises OSError: nothing is left behind then, and an older file stays as it was.
-    """
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        beside.write_bytes(data)
-        os.replace(beside, path)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
-
-
 def _name(key: str) -> str:
     return f"results/{key[:2]}/{key[2:]}"
 
 
 def _thin_out(newest: Path) -> None:
-    """Drop the oldest entries of a folder that has grown past its share."""
+    """Drop the oldest entries of a folder that has grown past its share; nothing else in it."""
     try:
-        dated = sorted((e.stat().st_mtime, e.path) for e in os.scandir(newest.parent))
+        dated = sorted(
+            (e.stat().st_mtime, e.path)
+            for e in os.scandir(newest.parent)
+            if len(e.name) == len(newest.name) and not set(e.name) - _HEX
+        )
         for _, path in dated[: max(0, len(dated) - PER_FOLDER)]:
             os.unlink(path)
     except OSError:

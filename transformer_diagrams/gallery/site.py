@@ -1,29 +1,34 @@
-"""The whole site: what goes in, every file that comes out, and the swap that puts it in place."""
+"""The whole site: what goes in, and every file that comes out."""
 
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from transformer_diagrams import store
+from transformer_diagrams import pool, store
 from transformer_diagrams.api import Model
 from transformer_diagrams.bundled import bundled_specs
 from transformer_diagrams.errors import DiagramError, Fault, Span
-from transformer_diagrams.gallery import figure_page, order, pages, prose, search, topic, two_tone
+from transformer_diagrams.gallery import (
+    figure_page,
+    folder,
+    order,
+    pages,
+    prose,
+    search,
+    topic,
+    two_tone,
+)
 from transformer_diagrams.gallery.order import Page
 from transformer_diagrams.gallery.pages import Site
 from transformer_diagrams.gallery.prose import Prose
 from transformer_diagrams.gallery.record import Prepared, is_kept, prepare, spec_id
 from transformer_diagrams.options import ask_error
 
-MARK = "gallery.json"
-"""A folder with this file was made here, and may be made anew."""
 TITLE = "Transformer diagrams"
 SHELVES = ("models", "attention", "vision", "multimodal", "blocks", "position", "parts")
 """Folders of specs in the order of the home page; others follow by name."""
@@ -52,7 +57,8 @@ def build(
     workers: int | None = None,
     tell: Tell | None = None,
 ) -> Built:
-    """Write the site to the folder ``out``: all of it, or nothing.
+    """Write the site to the folder ``out``: all of it, or nothing. Other files in a folder with an
+    older site stay.
 
     specs   files, folders or ids; what they use or build on comes with them. None: all bundled
     words   the folder of Markdown pages; None: the bundled ones, when no specs are given
@@ -61,15 +67,17 @@ def build(
     :raises DiagramError: every fault of a spec, a page of words or of their links.
     :raises AskError: when ``out`` holds other things, or cannot be written.
     """
-    folder = Path(out)
-    _may_be_made(folder)
+    if not os.fspath(out):
+        raise ask_error("the folder of the site has no name")
+    place = Path(out)
+    before = folder.known(place)
     texts = _texts(words, bool(specs))
     paths = _closure(_paths(specs)) if specs else dict(bundled_specs())
     made, drawn = _prepared(paths, workers, tell)
-    files = _files(made, paths, texts, title)
-    _put_in_place(folder, files)
+    files, about = _files(made, paths, texts, title)
+    folder.put(place, files, before, about)
     topics = sum(name.startswith("topics/") and name.endswith(".html") for name in files)
-    return Built(folder, len(files), len(made), len(texts), topics, drawn)
+    return Built(place, len(files) + 1, len(made), len(texts), topics, drawn)
 
 
 # -- what goes in
@@ -77,8 +85,8 @@ def build(
 
 def _texts(words: str | os.PathLike[str] | None, chosen: bool) -> list[Prose]:
     if words is None:
-        folder = prose.bundled_pages()
-        return prose.read_all(folder) if folder.is_dir() and not chosen else []
+        bundled = prose.bundled_pages()
+        return prose.read_all(bundled) if bundled.is_dir() and not chosen else []
     if not Path(words).is_dir():
         raise ask_error(f"there is no folder '{words}'", "it should hold Markdown files (*.md)")
     return prose.read_all(Path(words))
@@ -130,18 +138,21 @@ def _prepared(
 ) -> tuple[dict[str, Prepared], int]:
     """Records and figures of every spec by id; those that must be drawn, several at once."""
     found: dict[str, Prepared] = {}
-    missing = []
-    for id, path in paths.items():
-        if is_kept(str(path)):
-            found[id] = prepare(str(path))
-            if tell:
-                tell(len(found), len(paths), id)
-        else:
-            missing.append(id)
-    for id, made in _several(paths, missing, workers):
+    missing: dict[str, str] = {}  # path -> id
+
+    def add(id: str, made: Prepared) -> None:
         found[id] = made
         if tell:
             tell(len(found), len(paths), id)
+
+    for id, path in paths.items():
+        if is_kept(str(path)):
+            add(id, prepare(str(path)))
+        else:
+            missing[str(path)] = id
+    with closing(pool.several(prepare, list(missing), workers)) as several:
+        for name, made in several:
+            add(missing[name], made or Prepared(name, {}, {}, (pool.lost(name),)))
     faults = dict.fromkeys(
         fault for id in sorted(found) for fault in found[id].faults if fault.severity == "error"
     )
@@ -150,35 +161,13 @@ def _prepared(
     return {id: found[id] for id in sorted(found)}, len(missing)
 
 
-def _several(
-    paths: Mapping[str, Path], ids: Sequence[str], workers: int | None
-) -> Iterable[tuple[str, Prepared]]:
-    workers = min(workers or os.cpu_count() or 1, len(ids))
-    if workers <= 1:
-        for id in ids:
-            yield id, prepare(str(paths[id]))
-        return
-    with ProcessPoolExecutor(workers) as pool:
-        futures = {pool.submit(prepare, str(paths[id])): id for id in ids}
-        for future in as_completed(futures):
-            id = futures[future]
-            try:
-                yield id, future.result()
-            except BrokenProcessPool:
-                lost = Fault(
-                    "internal", "the process that drew it has died", Span(str(paths[id])),
-                    hint="memory may have run out; try it alone with `render`",
-                )  # fmt: skip
-                yield id, Prepared(str(paths[id]), {}, {}, (lost,))
-
-
 # -- what comes out
 
 
 def _files(
     made: Mapping[str, Prepared], paths: Mapping[str, Path], texts: Sequence[Prose], title: str
-) -> dict[str, bytes]:
-    """Every file of the site by its name."""
+) -> tuple[dict[str, bytes], dict[str, Any]]:
+    """Every file of the site by its name, and what its list says of the pages."""
     from transformer_diagrams.live import IDS
 
     listed = [_spec_page(each, paths[id]) for id, each in made.items()]
@@ -227,11 +216,11 @@ def _files(
         from transformer_diagrams.live.pages import runtime
 
         files["assets/live.js"] = runtime()
-    files[MARK] = _listing(site)
-    return {
+    found = {
         name: data.encode("utf-8") if isinstance(data, str) else data
         for name, data in sorted(files.items())
     }
+    return found, _listing(site)
 
 
 def _spec_page(made: Prepared, path: Path) -> Page:
@@ -372,10 +361,8 @@ def _home(
     )
 
 
-def _listing(site: Site) -> str:
-    """The site's contents for machines, and the mark that it is ours."""
-    import json
-
+def _listing(site: Site) -> dict[str, Any]:
+    """The site's contents for machines."""
     listed = [
         {
             "id": page.id,
@@ -388,46 +375,4 @@ def _listing(site: Site) -> str:
         }
         for page in site.order
     ]
-    return json.dumps({"title": site.title, "pages": listed}, indent=1, ensure_ascii=False) + "\n"
-
-
-# -- putting it in place
-
-
-def _may_be_made(folder: Path) -> None:
-    if folder.is_dir() and not (folder / MARK).is_file() and any(folder.iterdir()):
-        raise ask_error(
-            f"'{folder}' holds other files, and no gallery; nothing was written",
-            "name a new folder, or an empty one",
-            code="not-a-gallery",
-        )
-    if folder.exists() and not folder.is_dir():
-        raise ask_error(f"'{folder}' is a file; a gallery needs a folder", code="unwritable")
-
-
-def _put_in_place(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Write everything beside the folder, then swap; an older site stays until then."""
-    folder = folder.absolute()
-    beside = folder.with_name(f".{folder.name}.{os.getpid()}.new")
-    old = folder.with_name(f".{folder.name}.{os.getpid()}.old")
-    try:
-        shutil.rmtree(beside, ignore_errors=True)
-        for name, data in files.items():
-            path = beside / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(data)
-        if folder.exists():
-            os.replace(folder, old)
-        try:
-            os.replace(beside, folder)
-        except OSError:
-            if old.exists():
-                os.replace(old, folder)
-            raise
-    except OSError as fault:
-        reason = fault.strerror or str(fault)
-        raise ask_error(f"'{folder}' cannot be written: {reason}", code="unwritable") from fault
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)
-        if folder.exists():
-            shutil.rmtree(old, ignore_errors=True)
+    return {"title": site.title, "pages": listed}
