@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from transformer_diagrams.layout.scene import Box, Label, Line, Rect, Scene
+from transformer_diagrams.render.formats import Drawing
 from transformer_diagrams.text import measure
 from transformer_diagrams.theme import Theme, get
+
+
+def drawing(scene: Scene, theme: Theme | None = None, **asked: object) -> Drawing:
+    """A scene on its way to a format, in the default theme."""
+    return Drawing(scene, theme or get(), **asked)  # type: ignore[arg-type]
 
 
 class Builder:

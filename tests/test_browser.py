@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from PIL import Image, ImageChops
+from scenes import drawing
 from test_cases_labels import LABELS, scene_of
 
-from transformer_diagrams import api, theme
-from transformer_diagrams.render import svg as svg_format
+from transformer_diagrams import api
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
@@ -242,7 +242,7 @@ def test_no_font_of_the_viewer_moves_words_out_of_their_boxes(pages: Pages, font
 
 
 def test_difficult_labels_lie_inside_their_boxes(pages: Pages) -> None:
-    made = [svg_format.render(scene_of(label), theme.get()).svg for label in LABELS]
+    made = [drawing(scene_of(label)).svg for label in LABELS]
     page = pages.open("".join(f"<div>{one}</div>" for one in made))
     for label, measured in zip(LABELS, page.evaluate(MEASURE), strict=True):
         across = [flaw for flaw in flaws(measured) if "across" in flaw]

@@ -19,9 +19,6 @@ from PIL import Image
 
 from transformer_diagrams.api import format_names, theme_names
 from transformer_diagrams.cli.app import run
-from transformer_diagrams.errors import DiagramError
-from transformer_diagrams.render.pdf import to_pdf
-from transformer_diagrams.render.png import to_png
 
 HERE = Path(__file__).parent / "cases" / "authoring"
 DIRECTIONS = ("up", "right", "down")
@@ -299,22 +296,6 @@ def watched() -> Iterator[list[str]]:
     WATCHING.set()
     yield EVENTS
     WATCHING.clear()
-
-
-def test_e03_a_picture_that_points_outside_is_refused_unread(
-    tmp_path: Path, listener: tuple[str, list[str]], watched: list[str]
-) -> None:
-    address, asked = listener
-    red = tmp_path / "red.png"
-    Image.new("RGB", (8, 8), "#ff0000").save(red)
-    watched.clear()
-    text = OUTSIDE.format(file=red.as_uri(), page=f"{address}/x.png")
-    for convert in (to_png, to_pdf):
-        with pytest.raises(DiagramError) as caught:
-            convert(text)
-        assert caught.value.faults[0].code == "external-reference"
-    assert not [event for event in watched if "red.png" in event or "socket" in event]
-    assert asked == []
 
 
 def test_e03_a_spec_full_of_addresses_makes_no_request_and_reads_no_file(

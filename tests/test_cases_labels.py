@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
-from scenes import Builder
+from scenes import Builder, drawing
 
 from transformer_diagrams import theme
 from transformer_diagrams.layout.scene import Scene
-from transformer_diagrams.render import dot, formats, graphviz_tool, svg
+from transformer_diagrams.render import dot, formats, graphviz_tool
 from transformer_diagrams.render.pdf import to_pdf
 from transformer_diagrams.render.png import to_png
 from transformer_diagrams.text import measure, plain, wrap
@@ -78,7 +78,7 @@ def scene_of(label: str) -> Scene:
 @pytest.mark.parametrize("label", LABELS, ids=range(len(LABELS)))
 def test_label_is_text_in_its_box_and_nothing_else(label: str) -> None:
     scene = scene_of(label)
-    made = svg.render(scene, PAPER, background="white")
+    made = drawing(scene, PAPER, background="white")
     root = ET.fromstring(made.svg)  # well-formed
     tags = {e.tag.removeprefix(NS) for e in root.iter()}
     assert tags <= {"svg", "title", "desc", "g", "rect", "circle", "path", "text"}
@@ -92,7 +92,7 @@ def test_label_is_text_in_its_box_and_nothing_else(label: str) -> None:
     # A word that was cut to fit is in parts.
     assert "".join("".join(words).split()) == "".join(expected.split())
     # No other structure than that of two boxes and a line.
-    drawn = ET.fromstring(graphviz_tool.draw_svg(dot.to_dot(scene, PAPER)))
+    drawn = ET.fromstring(graphviz_tool.draw_svg(dot.to_dot(made.display)))
     kinds = [g.get("class") for g in drawn.iter(NS + "g")]
     assert (kinds.count("node"), kinds.count("edge")) == (2, 1)
 
@@ -104,7 +104,7 @@ def test_ink_lies_inside_the_box(label: str) -> None:
     without = Scene(scene.id, scene.title, "", scene.width, scene.height, scene.boxes,
                     scene.lines, scene.labels[-1:])  # fmt: skip
     pictures = [
-        Image.open(io.BytesIO(to_png(svg.render(s, PAPER, background="white").svg, dpi=288)))
+        Image.open(io.BytesIO(to_png(drawing(s, background="white").display, dpi=288)))
         for s in (scene, without)
     ]
     first, second = (p.convert("L") for p in pictures)
@@ -133,7 +133,7 @@ def test_ink_lies_inside_the_box(label: str) -> None:
 def test_words_of_every_label_are_found_in_the_pdf(tmp_path: Path) -> None:
     for index, (label, words) in enumerate(LABELS.items()):
         file = tmp_path / f"{index}.pdf"
-        file.write_bytes(to_pdf(svg.render(scene_of(label), PAPER).svg))
+        file.write_bytes(to_pdf(drawing(scene_of(label)).display))
         said = subprocess.run(
             ["pdftotext", "-layout", str(file), "-"], capture_output=True, check=True
         ).stdout.decode()
@@ -159,8 +159,8 @@ def probe(label: str, size: float) -> dict[str, Image.Image]:
     """A label centred on x = 100, painted by every program at hand, one point a pixel times 4."""
     b = Builder()
     b.label(label, 100, 30, size=size, kind="note", anchor="middle")
-    drawing = formats.Drawing(b.scene(200, 60), PAPER, background="white", dpi=288)
-    made = formats.write(drawing, ["svg", "png"])
+    asked = drawing(b.scene(200, 60), background="white", dpi=288)
+    made = formats.write(asked, ["svg", "png"])
     out = {"resvg": Image.open(io.BytesIO(made["png"])).convert("L")}
     try:
         import cairosvg

@@ -19,7 +19,6 @@ from PIL import Image
 
 from transformer_diagrams import api
 from transformer_diagrams.cli.app import run
-from transformer_diagrams.render.pdf import to_pdf
 
 IDS = api.bundled_ids()
 SOME = [name for name in ("llama3", "gqa", "transformer") if name in IDS]
@@ -70,7 +69,7 @@ class TestPdf:
     def test_words_are_found_and_fonts_are_no_type_3(self, name: str, tmp_path: Path) -> None:
         svg = figure(name)
         file = tmp_path / "a.pdf"
-        file.write_bytes(to_pdf(svg))
+        file.write_bytes(api.load(name).render("pdf").data)
         rows = poppler("pdffonts", file).splitlines()[2:]
         assert rows
         for row in rows:

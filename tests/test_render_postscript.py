@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scenes import signs, tower
+from scenes import drawing, signs, tower
+from svg_reader import Shape, read
 
 from transformer_diagrams import theme
-from transformer_diagrams.errors import DiagramError, ToolMissing
+from transformer_diagrams.errors import ToolMissing
 from transformer_diagrams.layout.scene import Scene
-from transformer_diagrams.render import formats, postscript, svg
-from transformer_diagrams.render.svg_reader import Shape, read
+from transformer_diagrams.render import formats, postscript
 
 PAPER = theme.get()
 
@@ -68,7 +68,7 @@ def test_the_paths_are_those_of_the_svg_and_none_is_a_picture(name: str) -> None
         assert not re.search(r"\bcairo_image|\bimage\b|ImageType", commands)
         starts = re.findall(r"([-\d.]+) ([-\d.]+) m\b", commands)
         found = {(round(float(x), 1), round(float(y), 1)) for x, y in starts}
-        picture = read(svg.render(scene, PAPER).svg)
+        picture = read(drawing(scene, PAPER).svg)
         shapes = [item for item in picture.items if isinstance(item, Shape)]
         # The page is turned once, at its top, so that y grows downward here too.
         expected = []
@@ -96,7 +96,7 @@ def test_the_colours_are_those_of_the_svg() -> None:
                 r"((?:[\d.]+ [\d.]+ )?[\d.]+) (rg|g)\b", body(written(scene, "eps"))
             )
         }
-        picture = read(svg.render(scene, PAPER).svg)
+        picture = read(drawing(scene, PAPER).svg)
         wanted = {
             tuple(round(v, 3) for v in color)
             for item in picture.items
@@ -119,18 +119,6 @@ def test_the_same_scene_gives_the_same_bytes_without_a_date() -> None:
 def test_words_are_ink_alone() -> None:
     assert "RMSNorm" not in written(tower(), "eps")
     assert written(tower(), "eps", words=False) == written(tower(), "eps")
-
-
-@needs_cairo
-def test_nothing_outside_is_read() -> None:
-    text = (
-        '<svg xmlns="http://www.w3.org/2000/svg" width="60pt" height="30pt" viewBox="0 0 60 30">'
-        '<image href="file:///etc/hostname" width="10" height="10"/></svg>'
-    )
-    for convert in (postscript.to_eps, postscript.to_ps):
-        with pytest.raises(DiagramError) as caught:
-            convert(text)
-        assert caught.value.faults[0].code == "external-reference"
 
 
 @needs_cairo

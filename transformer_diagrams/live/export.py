@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from transformer_diagrams.errors import did_you_mean
+from transformer_diagrams.layout.scene import Rect
 from transformer_diagrams.live import draw
 from transformer_diagrams.live.draw import Element, Group
 from transformer_diagrams.live.numbers import coordinate
 from transformer_diagrams.live.palette import palette
 from transformer_diagrams.options import ask_error
+from transformer_diagrams.render.display import (
+    Disc,
+    Display,
+    Ink,
+    Item,
+    Matrix,
+    Outline,
+    Panel,
+    Shape,
+    Text,
+    Words,
+)
+from transformer_diagrams.render.geometry import joined
 
 if TYPE_CHECKING:
     from transformer_diagrams.live.model import Figure
@@ -41,71 +57,82 @@ def text_svg(figure: Figure, state: Mapping[str, float], theme: str = "light") -
     return draw.svg(figure.drawing(**state), figure.size, draw.hex_paint(colors), root=root)
 
 
-def outlined_svg(figure: Figure, state: Mapping[str, float], theme: str = "light") -> str:
+def display(figure: Figure, state: Mapping[str, float], theme: str = "light") -> Display:
     """The picture for files: letters as outlines, with the words unpainted over them.
 
     The drawing is the page's; the state stands in a line below it.
     """
     w, h = figure.size
-    size = (w, h + FOOT)
     colors = palette(theme)
-    paint = draw.hex_paint(colors)
-    body = "".join(
-        _outlined(g, colors["ink"], paint) if g.tag == "text" else draw.group_svg(g, paint)
-        for g in (*figure.drawing(**state), foot(figure, state))
-    )
-    points = " ".join(
-        f'{key}="{coordinate(v * POINTS)}pt"'
-        for key, v in zip(("width", "height"), size, strict=True)
-    )
+    items = [Item("ground", (Panel(Rect(0, 0, w, h + FOOT), 0.0, Ink(colors["paper"])),))]
+    for group in (*figure.drawing(**state), foot(figure, state)):
+        for element in group.elements:
+            attrs = {"fill": "ink", **group.shared, **element.attrs}
+            ink = _ink(attrs, colors)
+            shapes = () if group.tag == "text" else (_shape(group.tag, attrs, ink),)
+            texts = (_text(element, attrs, ink),) if (element.text or "").strip() else ()
+            seen = float(attrs.get("opacity", "1"))
+            items.append(Item("label", shapes, texts, matrix=_matrix(attrs), opacity=seen))
     about = f"{figure.title}. {figure.summary(**state)}"
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" {points} '
-        f'viewBox="0 0 {coordinate(w)} {coordinate(size[1])}" role="img">'
-        f"<title>{escape(figure.title, quote=False)}</title>"
-        f"<desc>{escape(about, quote=False)}</desc>"
-        f'<rect width="{coordinate(w)}" height="{coordinate(size[1])}" fill="{colors["paper"]}"/>'
-        f"{body}</svg>\n"
+    return Display(figure.id, figure.title, about, w, h + FOOT, tuple(items), POINTS)
+
+
+def _ink(attrs: Mapping[str, str], colors: Mapping[str, str]) -> Ink:
+    fill, stroke = (attrs.get(key, "none") for key in ("fill", "stroke"))
+    return Ink(
+        "" if fill == "none" else colors.get(fill, fill),
+        "" if stroke == "none" else colors.get(stroke, stroke),
+        float(attrs.get("stroke-width", "1")),
+        tuple(float(v) for v in attrs.get("stroke-dasharray", "").split()),
+        attrs.get("stroke-linecap", "butt"),
+        attrs.get("stroke-linejoin", "miter"),
+        float(attrs.get("fill-opacity", "1")),
     )
 
 
-def _outlined(group: Group, ink: str, paint: draw.Paint) -> str:
-    out = []
-    for element in group.elements:
-        attrs = {**group.shared, **element.attrs}
-        out.append(_line(element, attrs, ink, paint))
-    return "<g>" + "".join(out) + "</g>"
+def _shape(tag: str, attrs: Mapping[str, str], ink: Ink) -> Shape:
+    def n(*keys: str) -> list[float]:
+        return [float(attrs.get(key, "0")) for key in keys]
+
+    if tag == "rect":
+        return Panel(Rect(*n("x", "y", "width", "height")), n("rx")[0], ink)
+    if tag == "circle":
+        x, y, r = n("cx", "cy", "r")
+        return Disc((x, y), r, ink)
+    if tag == "line":
+        x1, y1, x2, y2 = n("x1", "y1", "x2", "y2")
+        return Outline(joined([(x1, y1), (x2, y2)]), ink)
+    return Outline(attrs["d"], ink)
 
 
-def _line(element: Element, attrs: Mapping[str, str], ink: str, paint: draw.Paint) -> str:
+def _matrix(attrs: Mapping[str, str]) -> Matrix | None:
+    """``translate(x y) scale(s)`` or ``rotate(degrees x y)`` as a matrix."""
+    found = [float(v) for v in re.findall(r"-?[\d.]+", attrs.get("transform", ""))]
+    if not found:
+        return None
+    if attrs["transform"].startswith("rotate"):
+        turn, x, y = found
+        c, s = math.cos(math.radians(turn)), math.sin(math.radians(turn))
+        return c, s, -s, c, x - c * x + s * y, y - s * x - c * y
+    x, y, scale = found
+    return scale, 0.0, 0.0, scale, x, y
+
+
+def _text(element: Element, attrs: Mapping[str, str], ink: Ink) -> Text:
     from transformer_diagrams.live import glyphs
 
-    if not (element.text or "").strip():
-        return ""
     runs = draw.runs(element.text or "", element.markup)
     size = float(attrs.get("font-size", "15"))
     pieces, width = glyphs.outline(runs, attrs.get("font-weight", "400"))
-    width *= size / 1000
+    k = size / 1000
     x, y = float(attrs["x"]), float(attrs["y"])
-    x -= width * {"middle": 0.5, "end": 1.0}.get(attrs.get("text-anchor", "start"), 0.0)
-    kept = {k: v for k, v in attrs.items() if k in ("opacity", "fill-opacity", "transform")}
-    fill = paint(attrs.get("fill", ink))
-    out = [f"<g{draw.attributes(kept, paint)}>"]
-    for data, left, down, scale in pieces:
-        k = size / 1000
-        place = f"translate({_n(x + left * k)} {_n(y + down * k)}) scale({_n(k * scale, 5)})"
-        out.append(f'<path transform="{place}" fill="{fill}" d="{data}"/>')
-    words = escape("".join(words for words, _ in runs), quote=False)
-    out.append(
-        f'<text x="{_n(x)}" y="{_n(y)}" font-size="{_n(size)}" textLength="{_n(width)}" '
-        f'lengthAdjust="spacingAndGlyphs" fill-opacity="0">{words}</text></g>'
-    )
-    return "".join(out)
-
-
-def _n(value: float, digits: int = 3) -> str:
-    text = f"{value:.{digits}f}".rstrip("0").rstrip(".")
-    return "0" if text == "-0" else text
+    x -= width * k * {"middle": 0.5, "end": 1.0}.get(attrs.get("text-anchor", "start"), 0.0)
+    outlines = [
+        Outline(data, ink, (x + left * k, y + down * k), k * scale)
+        for data, left, down, scale in pieces
+    ]
+    words = "".join(words for words, _ in runs)
+    return Text(tuple(outlines), (Words(x, y, size, width * k, words),))
 
 
 def data_of(
@@ -123,16 +150,18 @@ def data_of(
         from transformer_diagrams.live.pages import page
 
         return page([figure], states={figure.id: state}).encode("utf-8")
-    svg = outlined_svg(figure, state, theme)
+    picture = display(figure, state, theme)
     if suffix == ".png":
         from transformer_diagrams.render.png import to_png
 
-        return to_png(svg, scale=scale)
+        return to_png(picture, scale=scale)
     if suffix == ".pdf":
         from transformer_diagrams.render.pdf import to_pdf
 
-        return to_pdf(svg)
-    return svg.encode("utf-8")
+        return to_pdf(picture)
+    from transformer_diagrams.render.svg import to_svg
+
+    return to_svg(picture).encode("utf-8")
 
 
 def write(

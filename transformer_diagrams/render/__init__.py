@@ -1,0 +1,1 @@
+"""Drawing: a scene and a theme become a display list, and every format is a writer of it."""

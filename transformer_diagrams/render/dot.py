@@ -1,4 +1,4 @@
-r"""Scene -> pinned DOT: every place is in the file, Graphviz only draws it.
+r"""Display list -> pinned DOT: every place is in the file, Graphviz only draws it.
 
 Boxes are nodes of fixed size with ``pos``, frames are clusters with ``bb``, lines are edges
 with the Bezier points in ``pos``. ``neato -n2`` keeps all of them as they are, and the file can
@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from transformer_diagrams.layout.scene import Box, Label, Line, Rect, Scene
-from transformer_diagrams.render.geometry import Point, direction, distinct, moved, rounded
+from transformer_diagrams.layout.scene import Rect
+from transformer_diagrams.render.display import Curve, Disc, Display, Ink, Item, Text
+from transformer_diagrams.render.geometry import Cubic, direction, moved, straight
 from transformer_diagrams.text import plain
-from transformer_diagrams.theme import Theme
 
 # Text without an outline may grow with the viewer's font; its size here is the least.
 _LOOSE = (("shape", "plaintext"), ("fixedsize", "false"), ("margin", "0"))
@@ -36,50 +36,33 @@ def quoted(text: str) -> str:
     return '"' + safe.replace("&", "&amp;").replace("\n", "\\n") + '"'
 
 
-def arrow_scale(line: Line) -> float:
-    """How much larger than the theme's the head of a line is: heavy lines have larger ones."""
-    return 1.12 if line.kind == "residual" else 1.0
-
-
-def arrow_base(line: Line, theme: Theme) -> tuple[list[Point], float]:
-    """The line's points with the last one moved back to the base of its head, and the length."""
-    points = distinct(line.points)
-    if not line.arrow or len(points) < 2:
-        return points, 0.0
-    (ax, ay), (bx, by) = points[-2:]
-    leg = ((bx - ax) ** 2 + (by - ay) ** 2) ** 0.5
-    length = min(theme.sizes.arrow_length * arrow_scale(line), leg * 0.9)
-    points[-1] = moved(points[-1], direction((bx, by), (ax, ay)), length)
-    return points, length
-
-
 class _Writer:
-    def __init__(self, scene: Scene, theme: Theme, zoom: int) -> None:
-        self.scene = scene
-        self.theme = theme
+    def __init__(self, display: Display, zoom: int) -> None:
+        self.display = display
         self.zoom = zoom
         self.out: list[str] = []
-        self.depths = frame_depths(scene)
+        self.low = round(display.height * 100)
+        self.texts: dict[str, list[Text]] = {}
+        for item in display.items:
+            if item.id:
+                self.texts.setdefault(item.id, []).extend(item.texts)
 
     def length(self, points: float) -> str:
         """A length in points, times zoom, on the grid of hundredths."""
-        value = round(points * 100) * self.zoom / 100
-        return _short(value)
+        return _short(round(points * 100) * self.zoom / 100)
 
     def xy(self, x: float, y: float) -> str:
-        height = round(self.scene.height * 100)
-        return f"{_short(round(x * 100) * self.zoom / 100)},{self._y(height - round(y * 100))}"
-
-    def _y(self, hundredths: float) -> str:
-        return _short(hundredths * self.zoom / 100)
+        return self._at(round(x * 100), round(y * 100))
 
     def center(self, rect: Rect) -> str:
         """The middle of a rectangle whose borders are on the grid."""
         left, right = round(rect.left * 100), round(rect.right * 100)
         top, bottom = round(rect.top * 100), round(rect.bottom * 100)
-        height = round(self.scene.height * 100)
-        x = (left + right) / 2 * self.zoom / 100
-        return f"{_short(x)},{self._y(height - (top + bottom) / 2)}"
+        return self._at((left + right) / 2, (top + bottom) / 2)
+
+    def _at(self, x: float, y: float) -> str:
+        """A place in hundredths; Graphviz counts y from the lower border."""
+        return f"{_short(x * self.zoom / 100)},{_short((self.low - y) * self.zoom / 100)}"
 
     def inches(self, low: float, high: float) -> str:
         hundredths = round(high * 100) - round(low * 100)
@@ -91,61 +74,52 @@ class _Writer:
     def attributes(self, items: Iterable[tuple[str, str]]) -> str:
         return ", ".join(f"{key}={value}" for key, value in items)
 
+    def said(self, owner: str, *kinds: str) -> str:
+        """The labels of these kinds of a box or line."""
+        labels = [text.label for text in self.texts.get(owner, ())]
+        return "\n".join(plain(label.markup) for label in labels if label and label.kind in kinds)
+
 
 def _short(value: float, digits: int = 3) -> str:
     text = f"{value:.{digits}f}".rstrip("0").rstrip(".")
     return "0" if text in ("-0", "") else text
 
 
-def to_dot(scene: Scene, theme: Theme, *, zoom: int = 1) -> str:
-    """The scene as DOT text for ``neato -n2``; ``zoom`` 1 is the file to edit and keep."""
-    w = _Writer(scene, theme, zoom)
-    words = _words(scene)
-    box_style = [
-        ("fixedsize", "true"),
-        ("penwidth", w.length(theme.sizes.stroke_box)),
-        ("fontname", '"Fira Sans"'),
-        ("fontsize", w.length(theme.sizes.font_block)),
-    ]
-    line_style = [
-        ("penwidth", w.length(theme.sizes.stroke_data)),
-        ("arrowhead", "vee"),
-        ("arrowsize", _short(theme.sizes.arrow_length * zoom / 10)),
-    ]
-    w.line(0, f"// {_comment(scene.title or scene.id)}: places are pinned, draw it with neato -n2")
-    w.line(0, f"digraph {quoted(scene.id)} {{")
-    width, height = w.length(scene.width), w.length(scene.height)
+def to_dot(display: Display, *, zoom: int = 1) -> str:
+    """The figure as DOT text for ``neato -n2``.
+
+    ``zoom`` 1 is the file to edit and keep: its lines end at the back of a head that Graphviz
+    adds. Enlarged, they run on to the notch of the head, which is not Graphviz's to draw.
+    """
+    w = _Writer(display, zoom)
+    ground = next((item.shapes[0].ink.fill for item in display.items if item.kind == "ground"), "")
+    w.line(0, f"// {_comment(display.title or display.id)}: places are pinned, "
+              "draw it with neato -n2")  # fmt: skip
+    w.line(0, f"digraph {quoted(display.id)} {{")
+    width, height = w.length(display.width), w.length(display.height)
     w.line(
         1,
         f'graph [bb="0,0,{width},{height}", pad=0, margin=0, notranslate=true, splines=true, '
-        f'outputorder=edgesfirst, bgcolor="{theme.background}", fontname="Fira Sans", '
-        f"fontsize={w.length(theme.sizes.font_title)}];",
+        f'outputorder=edgesfirst, bgcolor="{ground or "transparent"}", fontname="Fira Sans"];',
     )
-    w.line(1, f"node [{w.attributes(box_style)}];")
-    w.line(1, f"edge [{w.attributes(line_style)}];")
-    # Two unseen corners keep the canvas as large as the scene, whatever is moved by hand.
-    for name, x, y in (("_low", 0.0, scene.height), ("_high", scene.width, 0.0)):
+    w.line(1, 'node [fixedsize=true, fontname="Fira Sans"];')
+    w.line(1, "edge [arrowhead=vee];")
+    # Two unseen corners keep the canvas as large as the figure, whatever is moved by hand.
+    for name, x, y in (("_low", 0.0, display.height), ("_high", display.width, 0.0)):
         w.line(1, f'"{name}" [label="", shape=point, style=invis, width=0, pos="{w.xy(x, y)}!"];')
-    frames = [box for box in scene.boxes if box.form == "frame"]
-    order = {box.id: index for index, box in enumerate(scene.boxes)}
-    inside: dict[str, list[Box]] = {}
-    known = {box.id for box in frames}
-    for box in scene.boxes:
-        inside.setdefault(box.parent if box.parent in known else "", []).append(box)
-    _container(w, "", inside, order, words, 1)
-    nodes = {box.id for box in scene.boxes if box.form != "frame"}
+    frames = {item.id for item in display.items if item.kind == "frame"}
+    nodes = {item.id for item in display.items if item.kind in ("box", "circle", "text")}
+    inside: dict[str, list[Item]] = {}
+    for item in display.items:
+        if item.rect:
+            inside.setdefault(item.parent if item.parent in frames else "", []).append(item)
+    _container(w, "", inside, 1)
     _free_labels(w)
-    for index, (x, y, kind) in enumerate(scene.dots):
-        size = _short(round(theme.sizes.dot_radius * 200) * zoom / 7200, 7)
-        color = theme.line(kind).stroke
-        w.line(
-            1,
-            f'"_dot{index}" [id="d{index}", label="", shape=circle, style=filled, '
-            f'fillcolor="{color}", color="{color}", width={size}, height={size}, '
-            f'pos="{w.xy(x, y)}!"];',
-        )
-    for index, line in enumerate(scene.lines):
-        _edge(w, index, line, nodes, words)
+    for item in display.items:
+        if item.kind == "dot":
+            _dot(w, item)
+        elif item.kind == "line":
+            _edge(w, item, nodes)
     w.line(0, "}")
     return "\n".join(w.out) + "\n"
 
@@ -154,104 +128,75 @@ def _comment(text: str) -> str:
     return " ".join(text.translate(_DROPPED).split())
 
 
-def _words(scene: Scene) -> dict[str, list[Label]]:
-    """The labels of every box and line, by owner."""
-    words: dict[str, list[Label]] = {}
-    for label in scene.labels:
-        words.setdefault(label.owner, []).append(label)
-    return words
-
-
-def _said(labels: Iterable[Label], *kinds: str) -> str:
-    return "\n".join(plain(label.markup) for label in labels if label.kind in kinds)
-
-
-def _container(
-    w: _Writer,
-    parent: str,
-    inside: dict[str, list[Box]],
-    order: dict[str, int],
-    words: dict[str, list[Label]],
-    depth: int,
-) -> None:
+def _container(w: _Writer, parent: str, inside: dict[str, list[Item]], depth: int) -> None:
     """The boxes of one frame; a frame in it is a cluster in the cluster."""
-    for box in inside.get(parent, ()):
-        own = words.get(box.id, [])
-        if box.form != "frame":
-            _node(w, order[box.id], box, own, depth)
+    for item in inside.get(parent, ()):
+        if item.kind != "frame":
+            _node(w, item, depth)
             continue
-        theme = w.theme
-        rect = box.rect
-        w.line(depth, f"subgraph {quoted('cluster_' + box.id)} {{")
-        title = next((label for label in own if label.kind == "title"), None)
+        rect, ink = item.rect, item.shapes[item.own].ink
+        assert rect is not None
+        w.line(depth, f"subgraph {quoted('cluster_' + item.id)} {{")
+        title = next((t for t in w.texts[item.id] if t.label and t.label.kind == "title"), None)
         items = [
-            ("id", f'"b{order[box.id]}"'),
+            ("id", f'"{item.name}"'),
             ("bb", f'"{w.xy(rect.left, rect.bottom)},{w.xy(rect.right, rect.top)}"'),
-            ("style", '"rounded,filled"'),
-            ("fillcolor", f'"{_fill(theme.frame_fill(w.depths[box.id]))}"'),
-            ("color", f'"{theme.frame_stroke}"'),
-            ("label", quoted(plain(title.markup) if title else "")),
+            *_look(w, ink, "rounded", "filled"),
+            ("label", quoted(w.said(item.id, "title"))),
         ]
-        if title:
-            r = title.rect
+        if title and title.label:
+            r = title.label.rect
             items.append(("lp", f'"{w.xy(r.center_x, r.center_y)}"'))
-            items.append(("fontcolor", f'"{theme.text_color("title")}"'))
+            items += _font(w, title)
         w.line(depth + 1, f"graph [{w.attributes(items)}];")
-        _container(w, box.id, inside, order, words, depth + 1)
+        _container(w, item.id, inside, depth + 1)
         w.line(depth, "}")
 
 
-def frame_depths(scene: Scene) -> dict[str, int]:
-    """How many frames are around each frame, by its id."""
-    parents = {box.id: box.parent for box in scene.boxes if box.form == "frame"}
-    depths: dict[str, int] = {}
-    for name in parents:
-        chain: list[str] = []
-        at = name
-        while at in parents and at not in depths and len(chain) <= len(parents):
-            chain.append(at)
-            at = parents[at]
-        depth = depths.get(at, -1)
-        for inner in reversed(chain):
-            depth += 1
-            depths[inner] = depth
-    return depths
-
-
-def _fill(color: str) -> str:
-    return "transparent" if color == "none" else color
-
-
-def _node(w: _Writer, index: int, box: Box, own: list[Label], depth: int) -> None:
-    style = w.theme.role(box.role)
-    said = _said(own, "block", "io") or ("" if box.form == "circle" else box.title)
-    items = [
-        ("id", f'"b{index}"'),
-        ("label", quoted(box.symbol if box.form == "circle" else said)),
-        ("pos", f'"{w.center(box.rect)}!"'),
-        ("width", w.inches(box.rect.left, box.rect.right)),
-        ("height", w.inches(box.rect.top, box.rect.bottom)),
+def _look(w: _Writer, ink: Ink, *styles: str) -> list[tuple[str, str]]:
+    dashed = ("dotted" if ink.cap == "round" else "dashed",) if ink.dash else ()
+    return [
+        ("style", f'"{",".join((*dashed, *styles))}"'),
+        ("fillcolor", f'"{ink.fill or "transparent"}"'),
+        ("color", f'"{ink.stroke}"'),
+        ("penwidth", w.length(ink.width)),
     ]
-    if box.form == "text":
-        items += [*_LOOSE, ("fontcolor", f'"{w.theme.text_color("io")}"')]
+
+
+def _font(w: _Writer, text: Text) -> list[tuple[str, str]]:
+    return [
+        ("fontsize", w.length(text.size)),
+        ("fontcolor", f'"{text.outlines[0].ink.fill}"'),
+    ]
+
+
+def _node(w: _Writer, item: Item, depth: int) -> None:
+    rect = item.rect
+    assert rect is not None
+    said = w.said(item.id, "block", "io") or item.said
+    items = [
+        ("id", f'"{item.name}"'),
+        ("label", quoted(item.symbol if item.kind == "circle" else said)),
+        ("pos", f'"{w.center(rect)}!"'),
+        ("width", w.inches(rect.left, rect.right)),
+        ("height", w.inches(rect.top, rect.bottom)),
+    ]
+    if item.kind == "text":
+        items += _LOOSE
     else:
-        dashed = "dashed," if box.line == "dashed" or style.dash else ""
-        kind = "circle" if box.form == "circle" else "box"
-        look = f"{dashed}filled" if kind == "circle" else f"rounded,{dashed}filled"
-        items += [
-            ("shape", kind),
-            ("style", f'"{look}"'),
-            ("fillcolor", f'"{_fill(style.fill)}"'),
-            ("color", f'"{style.stroke}"'),
-            ("fontcolor", f'"{style.text}"'),
-        ]
-    w.line(depth, f"{quoted(box.id)} [{w.attributes(items)}];")
+        styles = ("filled",) if item.kind == "circle" else ("rounded", "filled")
+        items.append(("shape", "circle" if item.kind == "circle" else "box"))
+        items += _look(w, item.shapes[item.own].ink, *styles)
+    if item.texts:
+        items += _font(w, item.texts[0])
+    w.line(depth, f"{quoted(item.id)} [{w.attributes(items)}];")
 
 
 def _free_labels(w: _Writer) -> None:
     """Labels that are no box's own text (shapes beside arrows, badges): plain text nodes."""
-    for index, label in enumerate(w.scene.labels):
-        if label.kind in ("block", "io", "title") and label.owner:
+    texts = [(text, text.label) for item in w.display.items for text in item.texts]
+    for index, (text, label) in enumerate(texts):
+        if label is None or (label.kind in ("block", "io", "title") and label.owner):
             continue
         said = quoted(plain(label.markup))
         if label.kind in ("shape", "edge"):
@@ -262,40 +207,61 @@ def _free_labels(w: _Writer) -> None:
             ("pos", f'"{w.center(label.rect)}!"'),
             ("width", w.inches(label.rect.left, label.rect.right)),
             ("height", w.inches(label.rect.top, label.rect.bottom)),
-            ("fontsize", w.length(label.size)),
-            ("fontcolor", f'"{w.theme.text_color(label.kind, label.role)}"'),
+            *_font(w, text),
         ]
         w.line(1, f'"_label{index}" [{w.attributes(items)}];')
 
 
-def _edge(
-    w: _Writer, index: int, line: Line, nodes: set[str], words: dict[str, list[Label]]
-) -> None:
-    points, length = arrow_base(line, w.theme)
-    start, pieces = rounded(points, line.corner or w.theme.sizes.line_corner)
-    spline = " ".join([w.xy(*start), *(w.xy(*point) for piece in pieces for point in piece)])
-    if length:
-        spline = f"e,{w.xy(*line.points[-1])} {spline}"
+def _dot(w: _Writer, item: Item) -> None:
+    """The junction of a fan-out."""
+    disc = item.shapes[0]
+    assert isinstance(disc, Disc)
+    size, (x, y) = w.inches(0.0, 2 * disc.radius), disc.center
+    w.line(
+        1,
+        f'"_{item.name}" [id="{item.name}", label="", shape=circle, style=filled, '
+        f'fillcolor="{disc.ink.fill}", color="{disc.ink.fill}", width={size}, height={size}, '
+        f'pos="{w.xy(x, y)}!"];',
+    )
+
+
+def _edge(w: _Writer, item: Item, nodes: set[str]) -> None:
+    curve = item.shapes[item.own]
+    assert isinstance(curve, Curve)
+    pieces, head = curve.pieces, bool(item.arrow) and w.zoom == 1
+    if head:
+        pieces = _to_base(curve, item)
+    points = [curve.start, *(point for piece in pieces for point in piece)]
+    spline = " ".join(w.xy(*point) for point in points)
+    if head:
+        spline = f"e,{w.xy(*item.tip)} {spline}"
     ends = []
-    for end, (x, y), which in ((line.tail, start, "tail"), (line.head, line.points[-1], "head")):
+    for end, (x, y), which in ((item.tail, curve.start, "tail"), (item.head, item.tip, "head")):
         if end in nodes:
             ends.append(quoted(end))
             continue
         # A line that begins or ends on a frame's border has no node there: an unseen point.
-        name = f'"_{which}{index}"'
+        name = f'"_{which}_{item.name}"'
         w.line(1, f'{name} [label="", shape=point, style=invis, width=0, pos="{w.xy(x, y)}!"];')
         ends.append(name)
-    style = w.theme.line(line.kind)
+    ink = curve.ink
+    style = ("dotted" if ink.cap == "round" else "dashed") if ink.dash else "solid"
     items = [
-        ("id", f'"l{index}"'),
+        ("id", f'"{item.name}"'),
         ("pos", f'"{spline}"'),
-        ("dir", "forward" if length else "none"),
-        ("color", f'"{style.stroke}"'),
+        ("dir", "forward" if head else "none"),
+        ("color", f'"{ink.stroke}"'),
+        ("penwidth", w.length(ink.width)),
     ]
-    if line.kind != "data":
-        items.append(("penwidth", w.length(w.theme.line_width(line.kind))))
-    if style.dash or line.when == "train" or line.mark == "ema":
-        items.append(("style", "dashed"))
-    elif line.when == "infer":
-        items.append(("style", "dotted"))
+    if head:
+        items.append(("arrowsize", _short(item.arrow / 10)))
+    if style != "solid":
+        items.append(("style", style))
     w.line(1, f"{ends[0]} -> {ends[1]} [{w.attributes(items)}];")
+
+
+def _to_base(curve: Curve, item: Item) -> tuple[Cubic, ...]:
+    """The line as far as the back of its head."""
+    before = curve.pieces[-2][2] if len(curve.pieces) > 1 else curve.start
+    base = moved(item.tip, direction(item.tip, before), item.arrow)
+    return (*curve.pieces[:-1], straight(before, base))

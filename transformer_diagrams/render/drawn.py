@@ -1,88 +1,82 @@
-"""Graphviz's SVG -> the geometry it drew, in points, y down, by our ids."""
+"""Graphviz draws a display list: its pinned DOT out, the geometry that was drawn back in."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from transformer_diagrams.errors import DiagramError, Fault
 from transformer_diagrams.layout.scene import Rect
-from transformer_diagrams.render.geometry import Cubic, Point
+from transformer_diagrams.render.display import Curve, Disc, Display, Item, Panel, Shape
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+    from transformer_diagrams.render.geometry import Point
+
+ZOOM = 100
+"""Graphviz draws at this enlargement: see :mod:`transformer_diagrams.render.dot`."""
 
 _NUMBER = re.compile(r"-?\d+\.?\d*(?:e[+-]?\d+)?")
 _SPACE = "{http://www.w3.org/2000/svg}"
 
 
-@dataclass(frozen=True, slots=True)
-class Drawn:
-    """What Graphviz drew: ids are ``b3`` for box 3, ``l3`` for line 3, ``d3`` for dot 3.
+def draw(display: Display, program: str = "pure") -> Display:
+    """The display list with every outline and line as Graphviz drew it.
 
-    boxes   bounding rectangle of each outline (circles too)
-    lines   start and Bezier pieces of each line, without its head
-    """
-
-    boxes: Mapping[str, Rect]
-    lines: Mapping[str, tuple[Point, tuple[Cubic, ...]]]
-
-
-def read(svg: str, height: float, zoom: int = 1) -> Drawn:
-    """Read back Graphviz's SVG of a DOT text that was written with ``zoom``.
-
-    ``height`` is the scene's: Graphviz counts y from the lower border.
+    ``program`` is "pure" or "dot" (the system's). Raises :class:`DiagramError` when Graphviz
+    fails, :class:`ToolMissing` when it is absent.
     """
     import xml.etree.ElementTree as ET
 
+    from transformer_diagrams.render import dot, graphviz_tool
+
+    svg = graphviz_tool.draw_svg(dot.to_dot(display, zoom=ZOOM), program)
     try:
         root = ET.fromstring(svg)
     except ET.ParseError as problem:
         raise DiagramError(
             Fault("graphviz-failed", "Graphviz's SVG cannot be read", found=str(problem))
         ) from None
-    base = round(height * 100) / 100
-    boxes: dict[str, Rect] = {}
-    lines: dict[str, tuple[Point, tuple[Cubic, ...]]] = {}
-
-    def place(x: float, y: float) -> Point:
-        # Graphviz's drawing has y down with the lower border at 0.
-        return round(x / zoom, 4), round(y / zoom + base, 4)
-
-    for group in root.iter(_SPACE + "g"):
-        kind, name = group.get("class"), group.get("id", "")
-        if kind in ("node", "cluster"):
-            rect = _outline(group, zoom, base)
-            if rect:
-                boxes[name] = rect
-        elif kind == "edge":
-            path = group.find(_SPACE + "path")
-            if path is None:
-                continue
-            numbers = [float(n) for n in _NUMBER.findall(path.get("d", ""))]
-            points = [place(*numbers[i : i + 2]) for i in range(0, len(numbers) - 1, 2)]
-            pieces = [
-                (points[i], points[i + 1], points[i + 2]) for i in range(1, len(points) - 2, 3)
-            ]
-            lines[name] = (points[0], tuple(pieces))
-    return Drawn(boxes, lines)
+    groups = {group.get("id", ""): group for group in root.iter(_SPACE + "g")}
+    items = tuple(_drawn(item, groups, display.height) for item in display.items)
+    return replace(display, items=items)
 
 
-def _outline(group: object, zoom: int, base: float) -> Rect | None:
-    import xml.etree.ElementTree as ET
+def _drawn(item: Item, groups: dict[str, Element], height: float) -> Item:
+    if not item.name or not item.shapes:
+        return item
+    shape = _shape(item.shapes[item.own], groups.get(item.name), height)
+    return replace(
+        item, shapes=(*item.shapes[: item.own], shape, *item.shapes[item.own + 1 :])
+    )
 
-    assert isinstance(group, ET.Element)
-    ellipse = group.find(_SPACE + "ellipse")
-    if ellipse is not None:
-        cx, cy, rx, ry = (float(ellipse.get(key, "0")) for key in ("cx", "cy", "rx", "ry"))
-        xs, ys = [cx - rx, cx + rx], [cy - ry, cy + ry]
-    else:
-        polygon, path = group.find(_SPACE + "polygon"), group.find(_SPACE + "path")
-        if polygon is not None:
-            numbers = [float(n) for n in _NUMBER.findall(polygon.get("points", ""))]
-        elif path is not None:
-            numbers = [float(n) for n in _NUMBER.findall(path.get("d", ""))]
-        else:
-            return None
-        xs, ys = numbers[0::2], numbers[1::2]
-    left, top = round(min(xs) / zoom, 4), round(min(ys) / zoom + base, 4)
-    right, bottom = round(max(xs) / zoom, 4), round(max(ys) / zoom + base, 4)
-    return Rect(left, top, round(right - left, 4), round(bottom - top, 4))
+
+def _shape(shape: Shape, group: Element | None, height: float) -> Shape:
+    """The shape at the place where its group is drawn."""
+    found = None
+    if group is not None:
+        tags = ("path",) if isinstance(shape, Curve) else ("ellipse", "polygon", "path")
+        found = next((e for tag in tags if (e := group.find(_SPACE + tag)) is not None), None)
+    if found is None:
+        raise DiagramError(Fault("graphviz-failed", "Graphviz left a part of the figure out"))
+    if isinstance(shape, Disc):
+        cx, cy, rx = (float(found.get(key, "0")) for key in ("cx", "cy", "rx"))
+        return Disc(_place(cx, cy, height), round(rx / ZOOM, 4), shape.ink)
+    numbers = [float(n) for n in _NUMBER.findall(found.get("points") or found.get("d") or "")]
+    pairs = zip(numbers[0::2], numbers[1::2], strict=False)
+    points = [_place(x, y, height) for x, y in pairs]
+    if isinstance(shape, Curve):
+        pieces = [(points[i], points[i + 1], points[i + 2]) for i in range(1, len(points) - 2, 3)]
+        return Curve(points[0], tuple(pieces), shape.ink)
+    assert isinstance(shape, Panel)
+    xs, ys = [x for x, _ in points], [y for _, y in points]
+    left, top = min(xs), min(ys)
+    rect = Rect(left, top, round(max(xs) - left, 4), round(max(ys) - top, 4))
+    return Panel(rect, shape.corner, shape.ink)
+
+
+def _place(x: float, y: float, height: float) -> Point:
+    # Graphviz's drawing has y down with the lower border at 0.
+    return round(x / ZOOM, 4), round(y / ZOOM + height, 4)

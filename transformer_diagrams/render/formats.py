@@ -7,6 +7,7 @@ its format is written.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,8 +17,11 @@ from transformer_diagrams.errors import DiagramError, Fault, did_you_mean
 
 if TYPE_CHECKING:
     from transformer_diagrams.layout.scene import Scene
-    from transformer_diagrams.render.svg import Figure
+    from transformer_diagrams.render.display import Display
     from transformer_diagrams.theme import Theme
+
+SMALLEST_TEXT = 6.0
+"""Printed text below this size in points is worth a warning."""
 
 
 @dataclass(frozen=True)
@@ -43,27 +47,44 @@ class Drawing:
     prefix: str | None = None
 
     @cached_property
-    def figure(self) -> Figure:
-        """The finished SVG with its size and warnings."""
-        from transformer_diagrams.render.svg import render
+    def display(self) -> Display:
+        """The figure as Graphviz drew it."""
+        from transformer_diagrams.render.drawn import draw
+        from transformer_diagrams.render.paint import paint
 
-        return render(
-            self.scene,
-            self.theme,
-            width=self.width,
-            background=self.background,
-            graphviz=self.graphviz,
-            words=self.words,
-            prefix=self.prefix,
-        )
+        painted = paint(self.scene, self.theme, width=self.width, background=self.background)
+        return draw(painted, self.graphviz)
+
+    @cached_property
+    def svg(self) -> str:
+        """The finished SVG."""
+        from transformer_diagrams.render.svg import to_svg
+
+        return to_svg(self.display, words=self.words, prefix=self.prefix)
 
     @property
     def warnings(self) -> tuple[Fault, ...]:
         """What the drawing has to say: about labels, and about text that is too small."""
-        from transformer_diagrams.render.svg import small_text_warning
+        small = small_text_warning(self.display)
+        return self.display.warnings + ((small,) if small else ())
 
-        small = small_text_warning(self.figure)
-        return self.figure.warnings + ((small,) if small else ())
+
+def small_text_warning(display: Display) -> Fault | None:
+    """A warning when the smallest text would be printed under 6 pt, with the number."""
+    size = display.smallest_text
+    if not size or size >= SMALLEST_TEXT - 0.005:
+        return None
+    width = display.printed[0]
+    wanted = width * SMALLEST_TEXT / size
+    return Fault(
+        "small-text",
+        f"at a width of {width / 72:.2f} in the smallest text is {size:.1f} pt",
+        found=f"{size:.1f} pt",
+        expected=f"at least {SMALLEST_TEXT:g} pt",
+        hint=f"make it {math.ceil(wanted / 72 * 100) / 100:.2f} in wide or more, "
+        "or leave the shapes out",
+        severity="warning",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,37 +98,37 @@ class Format:
 
 
 def _svg(drawing: Drawing) -> bytes:
-    return drawing.figure.svg.encode("utf-8")
+    return drawing.svg.encode("utf-8")
 
 
 def _png(drawing: Drawing) -> bytes:
     from transformer_diagrams.render.png import to_png
 
-    return to_png(drawing.figure.svg, scale=drawing.scale, dpi=drawing.dpi)
+    return to_png(drawing.display, scale=drawing.scale, dpi=drawing.dpi)
 
 
 def _pdf(drawing: Drawing) -> bytes:
     from transformer_diagrams.render.pdf import to_pdf
 
-    return to_pdf(drawing.figure.svg)
+    return to_pdf(drawing.display, words=drawing.words)
 
 
 def _eps(drawing: Drawing) -> bytes:
     from transformer_diagrams.render.postscript import to_eps
 
-    return to_eps(drawing.figure.svg)
+    return to_eps(drawing.display)
 
 
 def _ps(drawing: Drawing) -> bytes:
     from transformer_diagrams.render.postscript import to_ps
 
-    return to_ps(drawing.figure.svg)
+    return to_ps(drawing.display)
 
 
 def _dot(drawing: Drawing) -> bytes:
     from transformer_diagrams.render.dot import to_dot
 
-    return to_dot(drawing.scene, drawing.theme).encode("utf-8")
+    return to_dot(drawing.display).encode("utf-8")
 
 
 FORMATS: Mapping[str, Format] = {

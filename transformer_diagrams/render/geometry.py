@@ -53,6 +53,11 @@ def distinct(points: Sequence[Point]) -> list[Point]:
     return out
 
 
+def joined(points: Sequence[Point]) -> str:
+    """SVG path data of straight lines through the points."""
+    return "M" + "L".join(f"{number(x)} {number(y)}" for x, y in points)
+
+
 def rounded(points: Sequence[Point], radius: float) -> tuple[Point, list[Cubic]]:
     """A polyline with rounded corners as Bezier pieces; a corner takes at most half a leg."""
     way = distinct(points)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 
-from transformer_diagrams.render.geometry import Point, number
+from transformer_diagrams.render.display import Disc, Ink, Outline, Shape
+from transformer_diagrams.render.geometry import Point, joined, moved, number
 
 SAID: dict[str, str] = {
     "frozen": "frozen: its weights are not trained",
@@ -61,44 +62,31 @@ OUTLINED = ("changed",)
 """Marks that draw a second outline around the box too: they must be found at a glance."""
 
 
-def corner_mark(mark: str, at: Point, size: float, color: str, paper: str) -> str:
+def corner_mark(mark: str, at: Point, size: float, color: str, paper: str) -> list[Shape]:
     """A disc with the sign in it, centred on ``at``; ``size`` is its diameter in points."""
-    shape, filled = SHAPES[mark]
+    data, filled = SHAPES[mark]
     r = size / 2
-    x, y = number(at[0]), number(at[1])
-    stroke = f'fill="{color}"'
-    if not filled:
-        stroke = (
-            f'fill="none" stroke="{color}" stroke-width=".16" stroke-linecap="round" '
-            'stroke-linejoin="round"'
-        )
-    k = number(r * 0.8, 3)
-    return (
-        f'<circle cx="{x}" cy="{y}" r="{number(r)}" fill="{paper}" stroke="{color}" '
-        f'stroke-width="{number(size * 0.07)}"/>'
-        f'<path transform="translate({x} {y}) scale({k})" {stroke} d="{shape}"/>'
-    )
+    ink = Ink(color) if filled else Ink("", color, 0.16, cap="round", join="round")
+    return [
+        Disc(at, r, Ink(paper, color, size * 0.07)),
+        Outline(data, ink, (round(at[0], 2), round(at[1], 2)), round(r * 0.8, 3)),
+    ]
 
 
-def slashes(at: Point, way: Point, size: float, color: str, paper: str, width: float) -> str:
+def slashes(
+    at: Point, way: Point, size: float, color: str, paper: str, width: float
+) -> list[Shape]:
     """Two bars across a line at ``at``, which runs in direction ``way``; the gap is paper."""
-    (x, y), (dx, dy) = at, way
-    nx, ny = -dy, dx
+    across = (-way[1], way[0])
     half, lean, gap = size * 0.42, size * 0.16, size * 0.17
 
-    def bar(offset: float) -> tuple[Point, Point]:
-        return (
-            (x + dx * (offset - lean) - nx * half, y + dy * (offset - lean) - ny * half),
-            (x + dx * (offset + lean) + nx * half, y + dy * (offset + lean) + ny * half),
-        )
+    def bar(offset: float) -> str:
+        ends = (moved(moved(at, way, offset + sign * lean), across, sign * half)
+                for sign in (-1, 1))  # fmt: skip
+        return joined([*ends])
 
-    def pair(p: Point, q: Point) -> str:
-        return f"M{number(p[0])} {number(p[1])}L{number(q[0])} {number(q[1])}"
-
-    first, second = bar(-gap), bar(gap)
-    return (
-        f'<path fill="none" stroke="{paper}" stroke-width="{number(width * 2.2)}" '
-        f'd="{pair((x - dx * gap, y - dy * gap), (x + dx * gap, y + dy * gap))}"/>'
-        f'<path fill="none" stroke="{color}" stroke-width="{number(width * 1.35)}" '
-        f'stroke-linecap="round" d="{pair(*first)}{pair(*second)}"/>'
-    )
+    cleared = joined([moved(at, way, -gap), moved(at, way, gap)])
+    return [
+        Outline(cleared, Ink("", paper, width * 2.2)),
+        Outline(bar(-gap) + bar(gap), Ink("", color, width * 1.35, cap="round")),
+    ]

@@ -1,4 +1,4 @@
-"""Finished SVG -> PDF: one vector page of exactly the figure's size, with its words inside.
+"""Display list -> PDF: one vector page of exactly the figure's size, with its words inside.
 
 Written directly, without a graphics library: a figure is only paths, and so the bytes are the
 same on every machine, with no date in them. Letters are paths; the words lie over them in text
@@ -11,27 +11,37 @@ from __future__ import annotations
 import hashlib
 import struct
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from transformer_diagrams.render.svg_reader import Matrix, Picture, Shape, Words, read
+from transformer_diagrams.layout.scene import Rect
+from transformer_diagrams.render.display import (
+    Curve,
+    Disc,
+    Display,
+    Matrix,
+    Outline,
+    Shape,
+    Words,
+)
+from transformer_diagrams.render.geometry import KAPPA
+from transformer_diagrams.render.path_data import Command, commands
 from transformer_diagrams.text.shaping import directions
 
-_CAPS = {"butt": 0, "round": 1, "square": 2}
-_JOINS = {"miter": 0, "round": 1, "bevel": 2}
+_CAPS = {"butt": 0, "round": 1}
+_JOINS = {"miter": 0, "round": 1}
 _UNITS = 1000  # of the word font
 _ADVANCE = 500  # of each of its letters
 
 
-def to_pdf(svg: str) -> bytes:
-    """The PDF of a finished SVG text.
-
-    Raises :class:`DiagramError` for an SVG that is not of the plain kind figures are made of.
-    """
-    picture = read(svg)
-    letters = _letters(picture)
+def to_pdf(display: Display, *, words: bool = True) -> bytes:
+    """The PDF of a figure; without ``words`` its letters are outlines alone."""
+    lines = [line for item in display.items for text in item.texts for line in text.words]
+    # A number for every character of the words, from 1 on, by code point.
+    used = sorted({char for line in lines for char in line.text}) if words else ()
+    letters = {char: index for index, char in enumerate(used, 1)}
     states: dict[tuple[float, float], str] = {}
-    content = _content(picture, letters, states)
-    return _document(picture, content, letters, states)
+    content = _content(display, letters, states)
+    return _document(display, content, letters, states)
 
 
 def _n(value: float, digits: int = 4) -> str:
@@ -45,78 +55,104 @@ def _matrix(m: Matrix) -> str:
     return " ".join(f"{v:.6f}".rstrip("0").rstrip(".") if v else "0" for v in m)
 
 
-def _letters(picture: Picture) -> dict[str, int]:
-    """A number for every character of the words, from 1 on, by code point."""
-    used = {char for item in picture.items if isinstance(item, Words) for char in item.text}
-    return {char: index for index, char in enumerate(sorted(used), 1)}
-
-
 def _content(
-    picture: Picture, letters: dict[str, int], states: dict[tuple[float, float], str]
+    display: Display, letters: dict[str, int], states: dict[tuple[float, float], str]
 ) -> str:
-    left, top, wide, high = picture.view
-    sx, sy = picture.width / wide, picture.height / high
-    out = ["q", f"{_matrix((sx, 0, 0, -sy, -left * sx, picture.height + top * sy))} cm"]
-    for item in picture.items:
-        if isinstance(item, Shape):
-            out.extend(_shape(item, states))
-        else:
-            out.extend(_line_of_words(item, letters))
+    k = display.unit
+    out = ["q", f"{_matrix((k, 0, 0, -k, 0, display.printed[1]))} cm"]
+    for item in display.items:
+        if item.matrix:
+            out.append(f"q {_matrix(item.matrix)} cm")
+        for shape in item.shapes:
+            out.extend(_shape(shape, item.opacity, states))
+        for text in item.texts:
+            for outline in text.outlines:
+                out.extend(_shape(outline, item.opacity, states))
+            if letters:
+                out.extend(_line_of_words(line, letters) for line in text.words)
+        for shape in item.over:
+            out.extend(_shape(shape, item.opacity, states))
+        if item.matrix:
+            out.append("Q")
     out.append("Q")
     return "\n".join(out)
 
 
-def _shape(shape: Shape, states: dict[tuple[float, float], str]) -> list[str]:
-    out = ["q"]
-    if shape.matrix != (1, 0, 0, 1, 0, 0):
-        out.append(f"{_matrix(shape.matrix)} cm")
-    opacity = (round(shape.fill_opacity, 4), round(shape.stroke_opacity, 4))
-    if opacity != (1.0, 1.0):
-        out.append(f"/{states.setdefault(opacity, f'G{len(states)}')} gs")
-    if shape.fill:
-        out.append(" ".join(_n(v) for v in shape.fill) + " rg")
-    if shape.stroke:
-        out.append(" ".join(_n(v) for v in shape.stroke) + f" RG {_n(shape.width)} w")
-        if shape.cap != "butt":
-            out.append(f"{_CAPS.get(shape.cap, 0)} J")
-        if shape.join != "miter":
-            out.append(f"{_JOINS.get(shape.join, 0)} j")
-        elif shape.miter != 10:
-            out.append(f"{_n(shape.miter)} M")
-        if shape.dash:
-            dash = shape.dash if len(shape.dash) % 2 == 0 else shape.dash * 2
-            out.append(f"[{' '.join(_n(v) for v in dash)}] {_n(shape.dash_offset)} d")
+def _shape(shape: Shape, opacity: float, states: dict[tuple[float, float], str]) -> list[str]:
+    ink, out, scale = shape.ink, ["q"], 1.0
+    if isinstance(shape, Outline):
+        scale = shape.scale
+        if (shape.at, scale) != ((0.0, 0.0), 1.0):
+            out.append(f"{_matrix((scale, 0, 0, scale, *shape.at))} cm")
+    seen = (round(ink.fill_opacity * opacity, 4), round(opacity, 4))
+    if seen != (1.0, 1.0):
+        out.append(f"/{states.setdefault(seen, f'G{len(states)}')} gs")
+    if ink.fill:
+        out.append(f"{_color(ink.fill)} rg")
+    if ink.stroke:
+        out.append(f"{_color(ink.stroke)} RG {_n(ink.width)} w")
+        if ink.cap != "butt":
+            out.append(f"{_CAPS[ink.cap]} J")
+        if ink.join != "miter":
+            out.append(f"{_JOINS[ink.join]} j")
+        if ink.dash:
+            dash = ink.dash if len(ink.dash) % 2 == 0 else ink.dash * 2
+            out.append(f"[{' '.join(_n(v) for v in dash)}] 0 d")
     letter = {"M": "m", "L": "l", "C": "c", "Z": "h"}
     # Glyph outlines come in units of about a hundredth of a point: whole ones are enough.
-    size = max(abs(v) for v in shape.matrix[:4])
-    digits = 3 if size > 0.2 else 2 if size > 0.05 else 0
+    digits = 3 if scale > 0.2 else 2 if scale > 0.05 else 0
     out.append(
         " ".join(
             " ".join([*(_n(v, digits) for v in numbers), letter[command]])
-            for command, numbers in shape.commands
+            for command, numbers in _commands(shape)
         )
     )
-    star = "*" if shape.even_odd else ""
-    if shape.fill and shape.stroke:
-        out.append("B" + star)
-    else:
-        out.append("f" + star if shape.fill else "S")
+    out.append("B" if ink.fill and ink.stroke else "f" if ink.fill else "S")
     out.append("Q")
     return out
 
 
-def _line_of_words(words: Words, letters: dict[str, int]) -> list[str]:
+def _commands(shape: Shape) -> Iterable[Command]:
+    if isinstance(shape, Outline):
+        return commands(shape.data)
+    if isinstance(shape, Curve):
+        pieces = [("C", tuple(v for point in piece for v in point)) for piece in shape.pieces]
+        return [("M", shape.start), *pieces]
+    if isinstance(shape, Disc):
+        (x, y), r = shape.center, shape.radius
+        return _rounded(Rect(x - r, y - r, 2 * r, 2 * r), r)
+    return _rounded(shape.rect, shape.corner)
+
+
+def _rounded(rect: Rect, corner: float) -> list[Command]:
+    x, y, r, b = rect.left, rect.top, rect.right, rect.bottom
+    if corner <= 0:
+        return [("M", (x, y)), ("L", (r, y)), ("L", (r, b)), ("L", (x, b)), ("Z", ())]
+    c, k = corner, corner * (1 - KAPPA)
+    return [
+        ("M", (x + c, y)),
+        ("L", (r - c, y)), ("C", (r - k, y, r, y + k, r, y + c)),
+        ("L", (r, b - c)), ("C", (r, b - k, r - k, b, r - c, b)),
+        ("L", (x + c, b)), ("C", (x + k, b, x, b - k, x, b - c)),
+        ("L", (x, y + c)), ("C", (x, y + k, x + k, y, x + c, y)),
+        ("Z", ()),
+    ]  # fmt: skip
+
+
+def _color(code: str) -> str:
+    """``#rrggbb`` as three numbers from 0 to 1."""
+    return " ".join(_n(int(code[at : at + 2], 16) / 255) for at in (1, 3, 5))
+
+
+def _line_of_words(words: Words, letters: dict[str, int]) -> str:
     codes = "".join(f"{letters[char]:04x}" for char in _visual(words.text))
     natural = len(words.text) * _ADVANCE / _UNITS * words.size
-    stretch = words.length / natural * 100 if words.length and natural else 100.0
+    stretch = words.width / natural * 100 if words.width and natural else 100.0
     # The page is drawn with y down; the text is turned back upright.
-    return [
-        "q",
-        f"{_matrix(words.matrix)} cm",
+    return (
         f"BT 3 Tr /F0 {_n(words.size)} Tf {_n(stretch)} Tz "
-        f"1 0 0 -1 {_n(words.x)} {_n(words.y)} Tm <{codes}> Tj ET",
-        "Q",
-    ]
+        f"1 0 0 -1 {_n(words.x)} {_n(words.y)} Tm <{codes}> Tj ET"
+    )
 
 
 def _visual(text: str) -> str:
@@ -125,7 +161,7 @@ def _visual(text: str) -> str:
 
 
 def _document(
-    picture: Picture,
+    display: Display,
     content: str,
     letters: dict[str, int],
     states: dict[tuple[float, float], str],
@@ -145,7 +181,7 @@ def _document(
         "<< /Type /Catalog /Pages 2 0 R /ViewerPreferences << /DisplayDocTitle true >> "
         "/Lang (en) >>"
     )
-    box = f"[0 0 {_n(picture.width)} {_n(picture.height)}]"
+    box = "[0 0 {} {}]".format(*(_n(v) for v in display.printed))
     add("<< /Type /Pages /Kids [3 0 R] /Count 1 >>")
     page_at = add("")
     content_at = add(stream(content.encode("ascii")))
@@ -181,8 +217,8 @@ def _document(
         f"<< /Type /Page /Parent 2 0 R /MediaBox {box} /Resources << {resources}>> "
         f"/Contents {content_at} 0 R >>"
     ).encode("ascii")
-    subject = f"/Subject {_string(picture.desc)} " if picture.desc else ""
-    info = add(f"<< /Title {_string(picture.title)} {subject}/Producer (transformer-diagrams) >>")
+    subject = f"/Subject {_string(display.desc)} " if display.desc else ""
+    info = add(f"<< /Title {_string(display.title)} {subject}/Producer (transformer-diagrams) >>")
     return _assemble(objects, catalog, info)
 
 

@@ -1,42 +1,36 @@
-"""Finished SVG -> PNG, by resvg: no system library, the same pixels on every machine."""
+"""Display list -> PNG, by resvg: no system library, the same pixels on every machine."""
 
 from __future__ import annotations
 
 import math
-import re
 import struct
 
 from transformer_diagrams.cachedir import package_folder
 from transformer_diagrams.errors import DiagramError, Fault, ToolMissing
-from transformer_diagrams.render.svg_reader import refuse_references
+from transformer_diagrams.render.display import Display
+from transformer_diagrams.render.svg import to_svg
 
 MOST_SIDE = 16_384
 """Largest width or height in pixels: most programs open no larger picture."""
 MOST_PIXELS = 120_000_000
 """Largest number of pixels, about 480 MB of memory while drawing."""
-_SIZE = re.compile(r'<svg\b[^>]*?\bwidth="([\d.]+)pt"[^>]*?\bheight="([\d.]+)pt"')
 
 
-def to_png(svg: str, *, scale: float | None = None, dpi: float | None = None) -> bytes:
-    """The PNG of a finished SVG text.
+def to_png(display: Display, *, scale: float | None = None, dpi: float | None = None) -> bytes:
+    """The PNG of a figure.
 
     ``dpi`` is dots an inch; ``scale`` is a multiple of the size in pixels at 96 dots an inch (2
     when neither is given), so that three times the scale is exactly three times the pixels.
     The file notes its dots an inch, so that it is placed at the figure's physical size.
 
     Raises :class:`DiagramError` before any drawing when the picture would be too large, with the
-    largest scale that works, and for an SVG that refers to anything outside itself;
-    :class:`ToolMissing` when resvg is not installed.
+    largest scale that works; :class:`ToolMissing` when resvg is not installed.
     """
-    refuse_references(svg)
-    size = _SIZE.search(svg)
-    if size is None:
-        raise DiagramError(Fault("bad-svg", "the SVG has no width and height in points"))
     factor = dpi / 96 if dpi is not None else 2.0 if scale is None else scale
     dots = factor * 96
     if not 0 < dots < math.inf:
         raise DiagramError(Fault("bad-scale", f"the scale must lie above 0, not {scale or dpi}"))
-    inches = [float(v) / 72 for v in size.groups()]
+    inches = [round(v, 3) / 72 for v in display.printed]
     once = [v * 96 if dpi is not None else float(max(1, round(v * 96))) for v in inches]
     wide, high = (max(1, round(v * factor)) for v in once)
     if max(wide, high) > MOST_SIDE or wide * high > MOST_PIXELS:
@@ -65,8 +59,7 @@ def to_png(svg: str, *, scale: float | None = None, dpi: float | None = None) ->
 
     # Whole pixels, filled to the last one: a part of a pixel at the border would let what lies
     # under the picture show through.
-    before, after = svg[: size.start(1)], svg[size.end() :]
-    whole = f'{before}{wide}px" height="{high}px" preserveAspectRatio="none"{after}'
+    whole = to_svg(display, words=False, pixels=(wide, high))
     try:
         data = bytes(resvg_py.svg_to_bytes(svg_string=whole, dpi=96.0, skip_system_fonts=True))
     except ValueError as problem:

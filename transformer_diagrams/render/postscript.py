@@ -1,4 +1,4 @@
-"""Finished SVG -> EPS and PostScript, by CairoSVG: for publishers and LaTeX runs that take no PDF.
+"""Display list -> EPS and PostScript, by CairoSVG: for publishers and LaTeX runs that take no PDF.
 
 Vectors only. PostScript knows no unpainted words, so that letters are outlines alone; there is
 no transparency in a figure, so that nothing is turned into pixels.
@@ -10,7 +10,9 @@ import re
 from typing import Any
 
 from transformer_diagrams.errors import DiagramError, Fault, ToolMissing
-from transformer_diagrams.render.svg_reader import refuse_references
+from transformer_diagrams.render.display import Display
+from transformer_diagrams.render.geometry import number
+from transformer_diagrams.render.svg import to_svg
 
 REMEDIES: tuple[tuple[str, str], ...] = (
     # package manager, what to type; the first one that is here is named
@@ -22,33 +24,29 @@ REMEDIES: tuple[tuple[str, str], ...] = (
     ("brew", "brew install cairo"),
 )
 
-_WORDS = re.compile(r"<text\b[^>]*>[^<]*</text>")
-_SIZE = re.compile(r'<svg\b[^>]*?\bwidth="([\d.]+)pt"[^>]*?\bheight="([\d.]+)pt"')
 _BOX = re.compile(rb"^%%BoundingBox: .*\n", re.MULTILINE)
 _DATED = re.compile(rb"^%%(?:CreationDate|Creator):.*\n", re.MULTILINE)
 
 
-def to_eps(svg: str) -> bytes:
-    """The Encapsulated PostScript of a finished SVG text; its box is the figure, in points.
+def to_eps(display: Display) -> bytes:
+    """The Encapsulated PostScript of a figure; its box is the figure, in points.
 
-    Raises :class:`ToolMissing` when CairoSVG or the Cairo library is not there, and
-    :class:`DiagramError` for an SVG that refers to anything outside itself.
+    Raises :class:`ToolMissing` when CairoSVG or the Cairo library is not there.
     """
-    return _convert(svg, "svg2eps")
+    return _convert(display, "svg2eps")
 
 
-def to_ps(svg: str) -> bytes:
-    """The PostScript of a finished SVG text: one page of the figure's size.
+def to_ps(display: Display) -> bytes:
+    """The PostScript of a figure: one page of the figure's size.
 
     Raises as :func:`to_eps` does.
     """
-    return _convert(svg, "svg2ps")
+    return _convert(display, "svg2ps")
 
 
-def _convert(svg: str, function: str) -> bytes:
-    refuse_references(svg)
+def _convert(display: Display, function: str) -> bytes:
     convert = getattr(cairo(), function)
-    ink = _WORDS.sub("", svg)
+    ink = to_svg(display, words=False)
     try:
         data: bytes = convert(bytestring=ink.encode("utf-8"))
     except (ValueError, SyntaxError) as problem:
@@ -57,11 +55,9 @@ def _convert(svg: str, function: str) -> bytes:
         ) from None
     # The clock and the library's version are no part of a figure.
     data = _DATED.sub(b"", data)
-    size = _SIZE.search(svg)
-    if size is None:
-        return data
     # The box above is in whole points; this one is what the figure really measures.
-    exact = f"%%HiResBoundingBox: 0 0 {size[1]} {size[2]}\n".encode("ascii")
+    wide, high = (number(length, 3) for length in display.printed)
+    exact = f"%%HiResBoundingBox: 0 0 {wide} {high}\n".encode("ascii")
     return _BOX.sub(lambda box: box[0] + exact, data, count=1)
 
 
