@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import pickle
 import subprocess
 import sys
 from base64 import b64decode
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import transformer_diagrams as td
 from transformer_diagrams import figures, files, store
-from transformer_diagrams.api import locate, reading_order
+from transformer_diagrams.api import load, locate, reading_order
 from transformer_diagrams.bundled import bundled_dir, bundled_specs
 from transformer_diagrams.emit import to_plain
-from transformer_diagrams.errors import Fault, Span
+from transformer_diagrams.errors import DiagramError, Fault, Span
 from transformer_diagrams.options import AskError, Options, points, settle
 from transformer_diagrams.spec.model import Show
 
@@ -495,3 +497,59 @@ def test_a_stage_as_data_is_plain_and_free_of_folders() -> None:
     assert str(ROOT) not in text
     assert plain["id"] == "gqa"
     assert "text" not in plain
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "column"),
+    [
+        ("title: '\ud800'\n", "control-character", 9),
+        ("title: 'a\0'\n", "control-character", 10),
+        (b"title: '\xff'\n", "encoding", 9),
+        (b"title: '\xed\xa0\x80'\n", "encoding", 9),
+    ],
+)
+def test_text_that_is_none_is_a_fault_with_its_place(
+    text: str | bytes, code: str, column: int
+) -> None:
+    blocks = "blocks: [gelu]\n"
+    with pytest.raises(DiagramError) as caught:
+        load("x", text=text + (blocks if isinstance(text, str) else blocks.encode()))
+    (fault,) = caught.value.faults
+    assert (fault.code, fault.span.line, fault.span.column) == (code, 1, column)
+
+
+def test_an_option_that_is_no_text_is_a_fault() -> None:
+    text = "options: {b: {}}\ninputs: {x: [3]}\nblocks:\n  - {op: linear, out: 3, weight: b}\n"
+    (fault,) = load("x", text=text).check().errors
+    assert (fault.span.line, fault.path) == (4, "blocks[0].weight")
+
+
+WRONG: list[Any] = [3, None, 2.5, b"\xff", ["a", 3], {"a": 1}, object(), "\ud800", "\0"]
+WRONG += ["x" * 5000, -1]
+
+
+@pytest.mark.parametrize("value", WRONG, ids=lambda value: type(value).__name__)
+def test_wrong_types_in_calls_are_told_as_faults(value: Any) -> None:
+    """Whatever is handed to a call: it works, or is refused as a fault."""
+    model = load("swiglu")
+    calls: list[Any] = [
+        lambda: load(value),
+        lambda: load("x", text=value),
+        lambda: model.check(value),
+        lambda: model.inspect(value),
+        lambda: model.inspect(set=value),
+        lambda: model.inspect(set={"d_m": value}),
+        lambda: model.inspect(set={value: 3}) if not isinstance(value, list | dict) else None,
+        lambda: model.inspect(length=value),
+        lambda: model.render(value),
+        lambda: model.emit(value),
+        *(
+            (lambda name=name: settle({name: value}))
+            for name in (*Options.__dataclass_fields__, "unknown")
+        ),
+        *((lambda name=name: model.graph(**{name: value})) for name in ("open", "config", "set")),
+        lambda: model.render("svg", theme=value),
+    ]
+    for call in calls:
+        with contextlib.suppress(DiagramError):
+            call()

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
+import pytest
 from graph_specs import parts, spec_of
 
+from transformer_diagrams.api import Model
 from transformer_diagrams.graph.build import build
 from transformer_diagrams.graph.check import check
 
@@ -45,3 +48,40 @@ def test_skips_over_long_ways_stay_linear() -> None:
     start = time.perf_counter()
     assert not check(spec).report.errors
     assert time.perf_counter() - start < 5
+
+
+IO = "dims: {d: width}\ninputs: {x: [3, d]}\noutputs: {y: [3, d]}\nblocks:\n"
+
+
+def doubled(folder: Path, use: str, *, deep: int = 24) -> Path:
+    """A spec that uses the next twice, which uses the next twice, and so on."""
+    for level in range(deep):
+        one, two = (use.replace("N", f"s{level + 1}").replace("#", str(n)) for n in (1, 2))
+        text = IO.replace("width", "width, e: inner") + f"  - {one}\n  - {two}\n"
+        (folder / f"s{level}.yaml").write_text(text, encoding="utf-8")
+    last = IO.replace("width", "width, e: inner") + "  - {op: linear, out: e}\n"
+    last += "  - {op: linear, out: d}\n"
+    (folder / f"s{deep}.yaml").write_text(last, encoding="utf-8")
+    return folder / "s0.yaml"
+
+
+@pytest.mark.parametrize("use", ["{use: N}", "{use: N, with: {e: 2 e + #}}"])
+def test_uses_that_double_are_refused_before_they_are_expanded(tmp_path: Path, use: str) -> None:
+    begin = time.process_time()
+    report = Model.find(str(doubled(tmp_path, use))).check()
+    assert [fault.code for fault in report.errors] == ["too-many-uses"]
+    assert report.errors[0].span.line > 0
+    assert time.process_time() - begin < 20
+
+
+def test_uses_that_double_a_few_times_are_fine(tmp_path: Path) -> None:
+    assert Model.find(str(doubled(tmp_path, "{use: N}", deep=8))).check().ok
+
+
+def test_blocks_times_settings_have_a_limit() -> None:
+    head = "options:\n" + "".join(f"  o{i}: {{doc: a switch}}\n" for i in range(1000))
+    blocks = "".join(f"  - {{op: box, id: n{i}, if: not o{i}}}\n" for i in range(1000))
+    begin = time.process_time()
+    report = check(spec_of(f"title: T\n{head}inputs: {{x: [...]}}\nblocks:\n{blocks}")).report
+    assert [fault.code for fault in report.errors] == ["too-many-settings"]
+    assert time.process_time() - begin < 5

@@ -170,3 +170,14 @@ def test_bundled_specs_load_with_all_they_use() -> None:
     for name in library.ids():
         _, report = library.load(name)
         assert not report.faults, [str(f.span) + " " + f.message for f in report.faults]
+
+
+def test_what_is_used_together_has_the_limit_of_one_file(
+    library: SpecLibrary, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("transformer_diagrams.reading.MAX_BYTES", 100)
+    texts = {f"s{i}": f"blocks: [{{use: s{i + 1}}}] # {'x' * 20}\n" for i in range(9)}
+    mine = write(tmp_path, **texts, s9=ADD)
+    (fault,) = refused(library, str(mine / "s0.yaml"))
+    assert fault.code == "file-too-large"
+    assert Path(fault.span.file).name == "s1.yaml"

@@ -8,6 +8,7 @@ import tracemalloc
 import pytest
 from spec_tools import good, load, one
 
+from transformer_diagrams import reading
 from transformer_diagrams.errors import Report
 from transformer_diagrams.spec import yaml_source
 from transformer_diagrams.spec.yaml_nodes import Map, Node, Scalar, Seq, kind_of, plain_data
@@ -342,5 +343,5 @@ def test_several_faults_of_yaml_and_of_the_spec_come_in_one_run() -> None:
 
 
 def test_a_file_over_the_limit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(yaml_source, "MAX_BYTES", 10)
+    monkeypatch.setattr(reading, "MAX_BYTES", 10)
     assert one("blocks: [softmax]\n").code == "file-too-large"

@@ -18,17 +18,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from transformer_diagrams import files, store
+from transformer_diagrams import files, reading, store
 from transformer_diagrams.bundled import bundled_specs
 from transformer_diagrams.errors import (
     DiagramError,
     Fault,
     Report,
-    Span,
     ToolMissing,
     did_you_mean,
 )
-from transformer_diagrams.options import AskError, Options, ask_error, settle
+from transformer_diagrams.options import AskError, Options, ask_error, settle, typed
 
 if TYPE_CHECKING:
     from transformer_diagrams.count import Inspection
@@ -73,6 +72,7 @@ def load(target: str | os.PathLike[str], *, text: str | bytes | None = None) -> 
 
     :raises DiagramError: when it cannot be found, or its YAML or form is wrong (all faults).
     """
+    typed("a spec's name or path", target, str, os.PathLike)
     if text is not None:
         model = Model.from_text(text, name=str(target))
     else:
@@ -84,8 +84,11 @@ def load(target: str | os.PathLike[str], *, text: str | bytes | None = None) -> 
 class Model:
     """An architecture. Nothing is parsed before it is needed."""
 
-    def __init__(self, data: bytes, *, label: str, path: Path | None = None) -> None:
+    def __init__(
+        self, data: bytes, *, label: str, path: Path | None = None, text: str | None = None
+    ) -> None:
         self.data = data
+        self.text = text  # where it did not come as bytes
         self.label = label  # the name that messages use
         self.path = path
         self.id = Path(label).stem if path is not None else _id_from(label)
@@ -95,10 +98,13 @@ class Model:
         """The model behind a path or id, unparsed.
 
         :raises AskError: when there is none (with the nearest id), or it cannot be read.
+        :raises DiagramError: when it is larger than a spec can be.
         """
         path = locate(target)
         try:
-            return cls(path.read_bytes(), label=_shown(path), path=path)
+            return cls(reading.read(path), label=_shown(path), path=path)
+        except reading.TooLarge as fault:
+            raise DiagramError(reading.too_large(_shown(path))) from fault
         except OSError as fault:
             raise ask_error(
                 f"'{target}' cannot be read: {fault.strerror}", code="unreadable"
@@ -106,8 +112,18 @@ class Model:
 
     @classmethod
     def from_text(cls, text: str | bytes, *, name: str = "<input>") -> Model:
-        """A model from its YAML; ``use`` looks in the current folder, then in bundled specs."""
-        return cls(text.encode() if isinstance(text, str) else text, label=name)
+        """A model from its YAML; ``use`` looks in the current folder, then in bundled specs.
+
+        :raises DiagramError: when it is larger than a spec can be.
+        """
+        typed("the text of a spec", text, str, bytes)
+        typed("the name of a text", name, str)
+        if len(text) > reading.MAX_BYTES:
+            raise DiagramError(reading.too_large(name))
+        if isinstance(text, bytes):
+            return cls(text, label=name)
+        # Half a surrogate pair is a fault of the text, told with its place when it is read.
+        return cls(text.encode("utf-8", "surrogatepass"), label=name, text=text)
 
     def __repr__(self) -> str:
         return f"<Model {self.id} from {self.label}>"
@@ -123,19 +139,12 @@ class Model:
 
     @cached_property
     def _loaded(self) -> tuple[Spec, Report]:
-        from transformer_diagrams.spec.load import load_path, load_text
+        from transformer_diagrams.spec.load import load_bytes, load_text
 
-        try:
-            text = self.data.decode("utf-8")
-        except UnicodeDecodeError as fault:
-            if self.path is not None:
-                spec, report = load_path(self.label)  # says where, and what to do
-            else:
-                words = f"the text is not UTF-8 (byte {fault.start})"
-                spec, report = load_text("", file=self.label)
-                report = Report([Fault("encoding", words, Span(self.label))])
+        if self.text is not None:
+            spec, report = load_text(self.text, file=self.label)
         else:
-            spec, report = load_text(text, file=self.label)
+            spec, report = load_bytes(self.data, file=self.label)
         return spec, self.library.add(spec, report)
 
     @property
@@ -196,6 +205,8 @@ class Model:
         from transformer_diagrams.count import inspect
 
         options = settle({"config": config, "set": set})
+        if length is not None:
+            typed("length", length, int)
         self._know(options.config, options.set)
         return inspect(
             self.spec, self.library, config=config, overrides=dict(options.set), length=length
@@ -287,7 +298,8 @@ class Model:
         if stage == "scene":
             return to_plain(self.scene(**asked))
         stages = ("spec", "graph", "shapes", "scene")
-        raise ask_error(f"there is no stage '{stage}'", did_you_mean(stage, stages, what="stage"))
+        hint = did_you_mean(str(stage), stages, what="stage")
+        raise ask_error(f"there is no stage '{stage}'", hint)
 
     def summary(self) -> dict[str, Any]:
         """What a list of specs says about this one."""
@@ -404,6 +416,8 @@ class Model:
     def _know(self, config: str | None, set: tuple[tuple[str, str], ...]) -> None:
         """Raise for a config or a name that the spec does not have: the asker is to blame."""
         spec = self.spec
+        if config is not None:
+            typed("config", config, str)
         if config is not None and config not in spec.configs:
             hint = did_you_mean(config, spec.configs, what="config") or "it has no configs"
             raise ask_error(f"'{self.id}' has no config '{config}'", hint, code="unknown-config")
@@ -435,7 +449,7 @@ class Model:
     @staticmethod
     def _formats(format: str) -> None:
         if format not in format_names():
-            hint = did_you_mean(format, format_names(), what="format")
+            hint = did_you_mean(str(format), format_names(), what="format")
             raise ask_error(f"there is no format '{format}'", hint, code="unknown-format")
 
 
@@ -574,9 +588,7 @@ def compare_figure(
         )
         for model, config in ((a, config_a), (b, config_b))
     ]
-    wish = LayoutOptions(
-        direction=options.direction, shapes=options.shapes, legend=options.legend
-    )
+    wish = LayoutOptions(direction=options.direction, shapes=options.shapes, legend=options.legend)
     scene = layout(side_by_side(graphs[0], graphs[1], found), _theme(options), wish)
     drawing = _drawing(scene, options)
     chosen = get(format)
@@ -693,18 +705,20 @@ def locate(target: str) -> Path:
 
     :raises AskError: when there is none; the hint names the nearest.
     """
+    typed("a spec's name or path", target, str)
     path = Path(target)
-    if path.is_file():
+    if reading.is_file(path):
         return path
     if path.suffix in (".yaml", ".yml") or len(path.parts) > 1:
         folder = path.parent
-        beside = [p.name for p in folder.glob("*.y*ml")] if folder.is_dir() else []
-        hint = did_you_mean(path.name, beside, what="file", most=6)
-        if not folder.is_dir():
-            hint = f"there is no folder '{folder}'"
+        try:
+            beside = [name for name in os.listdir(folder) if name.endswith((".yaml", ".yml"))]
+            hint = did_you_mean(path.name, beside, what="file", most=6)
+        except (OSError, ValueError):
+            hint = f"there is no folder '{folder}' that can be read"
         raise ask_error(f"there is no file '{target}'", hint, code="no-such-spec")
     here = Path(f"{target}.yaml")
-    if here.is_file():
+    if reading.is_file(here):
         return here
     bundled = bundled_specs()
     if target in bundled:

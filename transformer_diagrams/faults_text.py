@@ -13,6 +13,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from transformer_diagrams import reading
 from transformer_diagrams.errors import NOWHERE, Fault, Span
 
 _WIDE: Final = 100  # columns of a source line that are shown
@@ -53,9 +54,8 @@ class Texts:
             return None
         if span.file not in self._lines:
             try:
-                with open(span.file, encoding="utf-8-sig", errors="replace") as stream:
-                    self._lines[span.file] = _split(stream.read(32 * 1024 * 1024))
-            except (OSError, ValueError):
+                self._lines[span.file] = _split(reading.read(span.file).decode("utf-8", "replace"))
+            except OSError:
                 self._lines[span.file] = []
         lines = self._lines[span.file]
         return lines[span.line - 1] if span.line <= len(lines) else None

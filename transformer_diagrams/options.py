@@ -35,6 +35,16 @@ def ask_error(
     return AskError(Fault(code=code, message=message, hint=hint, found=found))
 
 
+def typed(what: str, value: object, *kinds: type) -> None:
+    """Raise unless ``value`` is of one of the kinds: a slip in a call is told like any other.
+
+    :raises AskError: with the kinds that it may be.
+    """
+    if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+        wanted = " or ".join(kind.__name__ for kind in kinds)
+        raise ask_error(f"{what} must be {wanted}, not {type(value).__name__}", code="wrong-type")
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
     """A settled wish.
@@ -87,8 +97,13 @@ def settle(asked: Mapping[str, Any], show: Show | None = None) -> Options:
             )
         if value is not None and not (name in ("open", "callout", "set") and not value):
             values[name] = value
-    values["open"] = _names(values.get("open", ()))
-    values["callout"] = _names(values.get("callout", ()))
+    for name in ("theme", "config"):
+        if values.get(name) is not None:
+            typed(name, values[name], str)
+    for name in ("legend", "outline_text"):
+        typed(name, values.get(name, False), bool)
+    for name in ("open", "callout"):
+        values[name] = _names(name, values.get(name, ()))
     values["set"] = _pairs(values.get("set", ()))
     if values.get("width") is not None:
         values["width"] = points(values["width"])
@@ -98,6 +113,8 @@ def settle(asked: Mapping[str, Any], show: Show | None = None) -> Options:
     _one_of("graphviz", values.get("graphviz"), GRAPHVIZ)
     for name, most in (("scale", 100.0), ("dpi", 10000.0)):
         number = values.get(name)
+        if number is not None:
+            typed(name, number, int, float)
         if number is not None and not 0 < float(number) <= most:
             raise ask_error(f"{name} must lie above 0 and not above {most:g}, not {number}")
     return Options(**values)
@@ -108,6 +125,7 @@ def points(width: float | str) -> float:
 
     :raises AskError: when it is not a positive length with a known unit.
     """
+    typed("width", width, int, float, str)
     if isinstance(width, (int, float)):
         value, unit = float(width), ""
     else:
@@ -134,9 +152,12 @@ def _one_of(name: str, value: Any, choices: tuple[str, ...]) -> None:
         )
 
 
-def _names(value: str | Iterable[str]) -> tuple[str, ...]:
+def _names(what: str, value: str | Iterable[str]) -> tuple[str, ...]:
     """One name, a list of names, or names with commas between; each once, in order."""
+    typed(what, value, str, Iterable)
     given = [value] if isinstance(value, str) else list(value)
+    for item in given:
+        typed(f"a name in {what}", item, str)
     names = [name.strip() for item in given for name in item.split(",")]
     return tuple(dict.fromkeys(name for name in names if name))
 
@@ -145,7 +166,10 @@ def _pairs(
     value: Mapping[str, Any] | Iterable[str | tuple[str, Any]],
 ) -> tuple[tuple[str, str], ...]:
     """Pairs of text of ``{"d_m": 512}``, ``["d_m=512"]`` or ``[("d_m", 512)]``; the last wins."""
+    typed("set", value, Mapping, Iterable)
     items: Iterable[Any] = value.items() if isinstance(value, Mapping) else value
+    if isinstance(value, (str, bytes)):
+        items = [value]
     pairs: dict[str, str] = {}
     for item in items:
         if isinstance(item, str):
@@ -153,7 +177,12 @@ def _pairs(
             if not equals or not name.strip() or not text.strip():
                 raise ask_error(f"'{item}' does not set anything", "write it like d_m=512")
         else:
+            typed("a setting", item, tuple, list)
+            if len(item) != 2:
+                raise ask_error(f"a setting has a name and a value, not {len(item)} parts")
             name, text = item
+            typed("a name in set", name, str)
+            typed(f"the value of {name}", text, str, int, float, bool)
             text = str(text).lower() if isinstance(text, bool) else str(text)
         pairs[name.strip()] = text.strip()
     return tuple(pairs.items())

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from transformer_diagrams import reading
 from transformer_diagrams.cli.report import Codes, exit_code, show_faults
 from transformer_diagrams.errors import DiagramError
 
@@ -77,7 +78,13 @@ def expand(word: str) -> list[str]:
 
 
 def read_stdin() -> bytes:
-    """Everything on stdin; says so when a person may be waiting for the program."""
+    """Everything on stdin; says so when a person may be waiting for the program.
+
+    :raises DiagramError: when it is more than a spec can be.
+    """
     if sys.stdin.isatty():
         click.echo("reading a spec from the terminal; end it with Ctrl-D", err=True)
-    return sys.stdin.buffer.read()
+    try:
+        return reading.read_stream(sys.stdin.buffer)
+    except reading.TooLarge as fault:
+        raise DiagramError(reading.too_large("<stdin>")) from fault

@@ -71,7 +71,20 @@ def _value(attr: Attr, given: Value, scope: Scope, path: str) -> Any:
         items = value if isinstance(value, (list, tuple)) else [value]
         return tuple(_dim(item, given.span, scope, path) for item in items)
     if isinstance(value, str) and value in scope.options and value not in attr.choices:
-        value = scope.options[value]
+        option, value = value, scope.options[value]
+        if attr.kind in ("str", "name", "names") and not isinstance(value, str):
+            raise DiagramError(
+                Fault(
+                    "bad-value",
+                    f"'{attr.name}' must be text, but '{option}' is an option that is true or "
+                    "false",
+                    given.span,
+                    path=path,
+                    found=option,
+                    expected="text, or the name of an option that has words to choose from",
+                    hint=f"call the option something else if the text '{option}' is meant",
+                )
+            )
     if attr.kind == "bool":
         if isinstance(value, bool):
             return value

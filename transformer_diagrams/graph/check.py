@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from transformer_diagrams.dims import Dim, Facts
-from transformer_diagrams.errors import DiagramError, Fault, Report
+from transformer_diagrams.errors import DiagramError, Fault, Report, TooManyFaults
 from transformer_diagrams.graph.frame import Frame
 from transformer_diagrams.graph.infer import Inference, Library, Need
 from transformer_diagrams.graph.options import Settings, default_options, resolve_settings
 from transformer_diagrams.graph.pause import no_collection
 from transformer_diagrams.graph.rules import lint_model
 from transformer_diagrams.spec.model import Spec
+
+MOST_BLOCKS = 400_000  # that one check looks at, over all configs and options
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,7 @@ class Inferred:
     needs: tuple[Need, ...] = ()
     tex: dict[str, str] = field(default_factory=dict)
     introduced: dict[str, Dim] = field(default_factory=dict)
+    blocks: int = 0  # that were looked at, those of a used spec once a binding
 
     def reduce(self, dim: Dim) -> Dim:
         """``dim`` with every definition put in."""
@@ -58,9 +62,21 @@ def infer(
     if settings.config is not None and numeric:
         session.setting = f"config '{settings.config}'"
     with no_collection():
-        frame = session.root(spec, settings, numeric=numeric)
+        try:
+            frame = session.root(spec, settings, numeric=numeric)
+        except TooManyFaults:
+            frame = None  # the report says so
     needs = tuple(session.needs.values())
-    return Inferred(spec, settings, frame, session.report, needs, session.tex, session.introduced)
+    return Inferred(
+        spec,
+        settings,
+        frame,
+        session.report,
+        needs,
+        session.tex,
+        session.introduced,
+        session.blocks,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +95,39 @@ def check(spec: Spec, library: Library | None = None) -> Checked:
     specs state, each config is checked for it; without configs it is left in ``assumed``.
     """
     inferred = infer(spec, library)
-    report = Report(list(inferred.report.faults))
+    report = Report()
+    with suppress(TooManyFaults):  # the report says so
+        _check_settings(spec, library, inferred, report)
+    assumed = () if spec.configs else inferred.needs
+    return Checked(inferred, report, assumed)
+
+
+def _check_settings(
+    spec: Spec, library: Library | None, inferred: Inferred, report: Report
+) -> None:
+    report.extend(inferred.report.faults)
+    variations = list(_variations(spec))
+    runs = 2 * len(spec.configs) + len(variations)
+    blocks = inferred.blocks * runs
+    if blocks > MOST_BLOCKS:
+        report.add(
+            Fault(
+                "too-many-settings",
+                f"too much to check: {inferred.blocks:,} blocks under {runs:,} settings "
+                "(the configs, and each value of each option)",
+                spec.span,
+                found=f"{blocks:,} blocks",
+                expected=f"at most {MOST_BLOCKS:,}",
+                hint="declare fewer configs and options, or fewer blocks",
+            )
+        )
+        return
     symbolic = {_options(inferred.settings): inferred}
     for name in spec.configs:
         try:
             settings = resolve_settings(spec, config=name)
         except DiagramError as error:
-            report.faults.extend(error.faults)
+            report.extend(error.faults)
             continue
         key = _options(settings)
         if key not in symbolic:
@@ -99,14 +141,12 @@ def check(spec: Spec, library: Library | None = None) -> Checked:
             _merge(report, [f for f in numbers.errors if f.code in _RELATIONS])
         else:
             _merge(report, numbers.faults)
-    for options, words in _variations(spec):
+    for options, words in variations:
         key = _options(Settings(options))
         if key not in symbolic:
             symbolic[key] = infer(spec, library, Settings(options))
             _merge(report, [with_note(f, words) for f in symbolic[key].report.errors])
-    report.faults.extend(_lint([each.frame for each in symbolic.values() if each.frame]))
-    assumed = () if spec.configs else inferred.needs
-    return Checked(inferred, report, assumed)
+    report.extend(_lint([each.frame for each in symbolic.values() if each.frame]))
 
 
 def _lint(frames: list[Frame]) -> list[Fault]:

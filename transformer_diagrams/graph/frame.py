@@ -58,6 +58,7 @@ class Frame:
     counts: dict[int, Dim] = field(default_factory=dict)  # box -> turns of a repeat
     copies: dict[str, Dim] = field(default_factory=dict)  # id of a block -> `copies`
     stacks: dict[str, Dim] = field(default_factory=dict)  # id of a block -> `stack`
+    size: int = 0  # blocks, with all uses opened
 
     def output_name(self, atom: int, port: int) -> str:
         """The name of an output port: as the op or used spec calls it, or its number."""

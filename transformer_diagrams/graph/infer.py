@@ -20,7 +20,15 @@ from transformer_diagrams.dims import (
     nearest_divisors,
     sym,
 )
-from transformer_diagrams.errors import NOWHERE, DiagramError, Fault, Report, Span, did_you_mean
+from transformer_diagrams.errors import (
+    NOWHERE,
+    DiagramError,
+    Fault,
+    Report,
+    Span,
+    TooManyFaults,
+    did_you_mean,
+)
 from transformer_diagrams.graph.attrs import evaluate_attrs
 from transformer_diagrams.graph.bind import bind_use, use_options
 from transformer_diagrams.graph.connect import Connector
@@ -37,6 +45,8 @@ from transformer_diagrams.spec.model import Block, DimSpec, PortSpec, Spec, Text
 
 _MOST_NOTES = 12
 _DEEPEST_USE = 50
+MOST_OPENED = 50_000  # blocks that the used specs of one spec may stand for
+MOST_BINDINGS = 2_000  # different settings under which one spec may use others
 
 
 class Library(Protocol):
@@ -65,6 +75,7 @@ class Inference:
     tex: dict[str, str] = field(default_factory=dict)
     setting: str = ""  # "" or "config '8B'": put into every message
     root_names: frozenset[str] = frozenset()
+    blocks: int = 0  # looked at so far
     _specs: dict[tuple[int, str], Spec | None] = field(default_factory=dict)
     _programs: dict[tuple[int, tuple[Any, ...]], Program | None] = field(default_factory=dict)
     _frames: dict[tuple[Any, ...], Frame | None] = field(default_factory=dict)
@@ -292,6 +303,9 @@ class Inference:
         if key in self._frames:
             return self._frames[key]
         self._frames[key] = None
+        if len(self._frames) > MOST_BINDINGS:
+            found = f"more than {MOST_BINDINGS:,} different settings of used specs"
+            self.too_many_uses(block, found, "use the same sizes and options more often")
         self._kept.append(scope.facts)
         if depth >= _DEEPEST_USE:
             self.fault(
@@ -326,6 +340,20 @@ class Inference:
             self._add_user(before, block)
         self._frames[key] = frame
         return frame
+
+    def too_many_uses(self, block: Block, found: str, hint: str) -> None:
+        """End the work on a spec that stands for more than anybody can draw or check."""
+        self.fault(
+            Fault(
+                "too-many-uses",
+                f"the used specs stand for too much: {found}",
+                block.span,
+                path=block.path,
+                found=found,
+                hint=hint,
+            )
+        )
+        raise TooManyFaults(self.report.errors)
 
     def _exact(
         self, used: Spec, inner: Scope, definitions: Mapping[str, Dim], facts: Facts
@@ -413,7 +441,8 @@ class _Run:
         self.caller = caller
         self.depth = depth
         count = len(program.atoms)
-        self.frame = Frame(program, scope, [None] * count, [()] * count)
+        self.frame = Frame(program, scope, [None] * count, [()] * count, size=count)
+        session.blocks += count
         self.connector = Connector(self.frame, session.fault)
         self.leads: Leads = {}
         self._attrs: dict[tuple[Any, ...], Mapping[str, Any] | None] = {}
@@ -899,6 +928,10 @@ class _Run:
         if inner is None:
             return
         self.frame.uses[atom.index] = inner
+        self.frame.size += inner.size
+        if self.frame.size > MOST_OPENED + len(self.program.atoms):
+            found = f"more than {MOST_OPENED:,} blocks, when all are opened"
+            self.session.too_many_uses(block, found, "put a `repeat` around what is used often")
         outputs = []
         for index in inner.program.outputs:
             given = inner.outputs[index]

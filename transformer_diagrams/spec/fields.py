@@ -38,6 +38,7 @@ _REF: Final = re.compile(REF_PATTERN + r"\Z")
 _DIM_NAME: Final = re.compile(DIM_NAME_PATTERN + r"\Z")
 _LEAD: Final = re.compile(r"\.\.\.(?:[A-Za-z][A-Za-z0-9_]*)?\Z")
 _INVISIBLE: Final = re.compile("[\x00-\x1f\x7f-\xa0\u2028\u2029\ufdd0-\ufdef\ufeff\ufffe\uffff]")
+_COMMENT: Final = re.compile(r"([^\S\n]+)#([^\n]?)")
 _ESCAPE: Final = re.compile(r"\\([\s\S])([A-Za-z]*)")
 _EATEN: Final = {
     "0": "\0",
@@ -150,10 +151,7 @@ class Fields:
         """The nearest of the known names. ``what`` names the set, for remembering the answer."""
         key = (what, name)
         if key not in self._nearest:
-            options = sorted(known)
-            if len(options) > 1000:  # the comparison is slow: only names that can be near
-                options = [o for o in options if abs(len(o) - len(name)) <= 1 and o[:1] == name[:1]]
-            self._nearest[key] = nearest(name, options[:1000])
+            self._nearest[key] = nearest(name, known)
         return self._nearest[key]
 
     def did_you_mean(self, name: str, known: Iterable[str], what: str) -> str:
@@ -293,13 +291,15 @@ class Fields:
 
         Two spaces before "# " are the usual form of a comment and pass in silence.
         """
-        line = self.source.line(node.line)
-        rest = line[node.column - 1 + len(node.text) :]
-        match = re.match(r"(\s+)#(.?)", rest)
-        if not match or not line.startswith(node.text, node.column - 1):
+        source = self.source
+        begin = source.index(node.line, node.column)
+        after = begin + len(node.text)
+        match = _COMMENT.match(source.text, after)
+        if not match or not source.text.startswith(node.text, begin):
             return
         if len(match.group(1)) > 1 and match.group(2) in ("", " "):
             return
+        rest = source.line(node.line)[node.column - 1 + len(node.text) :]
         whole = re.split(r"\s{2,}#|\s+$", node.text + rest, maxsplit=1)[0]
         if whole == node.text:
             whole = (node.text + rest).strip()

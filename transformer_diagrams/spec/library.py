@@ -10,11 +10,21 @@ import fnmatch
 import os
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from transformer_diagrams import reading
 from transformer_diagrams.bundled import bundled_dir
-from transformer_diagrams.errors import NOWHERE, DiagramError, Fault, Report, Span, nearest
+from transformer_diagrams.errors import (
+    NOWHERE,
+    DiagramError,
+    Fault,
+    Report,
+    Span,
+    TooManyFaults,
+    nearest,
+)
 from transformer_diagrams.spec.blocks import walk
 from transformer_diagrams.spec.grammar import Ops
 from transformer_diagrams.spec.load import load_path
@@ -38,6 +48,8 @@ class SpecLibrary:
         self._doubles: dict[str, list[Path]] = {}
         self._loaded: dict[Path, tuple[Spec, Report]] = {}
         self._checked: dict[Path, Report] = {}
+        self._clean: set[Path] = set()  # files that are right, with all that they use
+        self._names: dict[Path, set[str]] = {}  # folder -> what lies in it
 
     # -- finding
 
@@ -78,15 +90,13 @@ class SpecLibrary:
         if _is_path(ref):
             path = (beside or Path()) / ref
             if path.suffix in _SUFFIXES:
-                return path if base is None or path.is_file() else None
-            tries = [path.with_name(path.name + suffix) for suffix in _SUFFIXES]
-            return next((one for one in tries if one.is_file()), None)
-        if "\0" in ref:
-            return None
+                return path if base is None or reading.is_file(path) else None
+            tries = [path.parent / (path.name + suffix) for suffix in _SUFFIXES]
+            return next((one for one in tries if reading.is_file(one)), None)
         if beside is not None:
             for suffix in _SUFFIXES:
                 path = beside / (ref + suffix)
-                if path.is_file():
+                if reading.is_file(path):
                     return path
         return self.index.get(ref)
 
@@ -95,8 +105,11 @@ class SpecLibrary:
     ) -> Fault:
         known = set(self.index)
         beside = _folder_of(base)
-        if beside is not None and beside.is_dir():
-            known.update(p.stem for p in beside.iterdir() if p.suffix in _SUFFIXES)
+        if beside is not None:
+            if beside not in self._names:
+                names = _listed(beside)
+                self._names[beside] = {Path(n).stem for n in names if n.endswith(_SUFFIXES)}
+            known |= self._names[beside]
         close = nearest(ref, known)
         hint = f"did you mean '{close}'?" if close else "the command 'list' shows the ids"
         return Fault(
@@ -151,9 +164,10 @@ class SpecLibrary:
 
         Raises :class:`DiagramError` with every error, of this file and of the files it uses.
         """
-        spec, report = self.load(ref, base)
-        report.raise_if_errors()
-        return spec
+        path = self.find(ref, base)
+        if _key(path) not in self._clean:
+            self._check(path).raise_if_errors()
+        return self._file(path)[0]
 
     def load(
         self, ref: str, base: str | os.PathLike[str] | Spec | None = None
@@ -184,26 +198,45 @@ class SpecLibrary:
         if key in self._checked:
             return self._checked[key]
         report = Report()
+        self._checked[key] = report
+        with suppress(TooManyFaults):  # the report says so
+            self._walk(path, report)
+        return report
+
+    def _walk(self, path: Path, report: Report) -> None:
         done: set[Path] = set()
-        trail: list[tuple[Path, Span]] = []
+        trail: dict[Path, Span] = {}
         todo: list[tuple[Path, Span, int]] = [(path, NOWHERE, 0)]
+        room = reading.MAX_BYTES
         while todo:
             here, span, depth = todo.pop()
-            del trail[depth:]
+            while len(trail) > depth:
+                trail.popitem()
             here_key = _key(here)
-            keys = [one for one, _ in trail]
-            if here_key in keys:
-                report.add(self._cycle(trail[keys.index(here_key) :], here_key, span))
+            if here_key in trail:
+                report.add(self._cycle(list(trail.items()), here_key, span))
                 continue
-            trail.append((here_key, span))
             if here_key in done:
                 continue
+            trail[here_key] = span
             done.add(here_key)
             spec, own = self._file(here)
-            report.faults.extend(own.faults)
+            report.extend(own.faults)
+            room -= len(spec.text)
+            if room < 0:
+                report.add(
+                    Fault(
+                        "file-too-large",
+                        "all used specs together are larger than one file may be",
+                        span,
+                        found=f"more than {reading.MAX_BYTES:,} characters",
+                        hint="use fewer, or smaller ones",
+                    )
+                )
+                return
             todo.extend(reversed([(p, s, depth + 1) for p, s in self._uses(spec, report)]))
-        self._checked[key] = report
-        return report
+        if report.ok:
+            self._clean |= done
 
     def _uses(self, spec: Spec, report: Report) -> list[tuple[Path, Span]]:
         """The files that a spec uses, with the places; faults for what is not there."""
@@ -251,6 +284,7 @@ class SpecLibrary:
 
     @staticmethod
     def _cycle(trail: list[tuple[Path, Span]], again: Path, span: Span) -> Fault:
+        trail = trail[[path for path, _ in trail].index(again) :]
         names = [path.stem for path, _ in trail] + [again.stem]
         chain = " -> ".join(names)
         return Fault(
@@ -273,5 +307,16 @@ def _folder_of(base: str | os.PathLike[str] | Spec | None) -> Path | None:
     return Path(base.span.file if isinstance(base, Spec) else base).parent
 
 
+def _listed(folder: Path) -> list[str]:
+    """The names in a folder; none where it cannot be read."""
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
+
+
 def _key(path: Path) -> Path:
-    return Path(os.path.realpath(path))
+    try:
+        return Path(os.path.realpath(path))
+    except ValueError:  # the name of a text can be what no file's can
+        return path

@@ -7,7 +7,8 @@ import os
 from collections.abc import Mapping
 from typing import Any, Final
 
-from transformer_diagrams.errors import Fault, Report, Span
+from transformer_diagrams import reading
+from transformer_diagrams.errors import Fault, Report, Span, TooManyFaults
 from transformer_diagrams.spec.blocks import BlockReader
 from transformer_diagrams.spec.fields import Fields
 from transformer_diagrams.spec.grammar import (
@@ -33,16 +34,7 @@ from transformer_diagrams.spec.model import (
     Value,
 )
 from transformer_diagrams.spec.model import Source as Publication
-from transformer_diagrams.spec.yaml_source import (
-    MAX_BYTES,
-    Map,
-    Node,
-    Scalar,
-    Seq,
-    kind_of,
-    read,
-    too_large,
-)
+from transformer_diagrams.spec.yaml_source import Map, Node, Scalar, Seq, kind_of, read
 
 _LABEL: Final = Key("label", "label", "")
 _TEXT: Final = Key("text", "text", "")
@@ -69,6 +61,8 @@ def load_text(
     gc.disable()  # a tree has no cycles: looking for them takes a third of the time
     try:
         return _load(text, file, report, ops, pure), report
+    except TooManyFaults:
+        return _nothing(file, report)
     finally:
         if collecting:
             gc.enable()
@@ -102,11 +96,11 @@ def read_file(file: str, report: Report) -> bytes | None:
         report.add(Fault(code, message, span, **more))
 
     try:
-        with open(file, "rb") as stream:
-            data = stream.read(MAX_BYTES + 1)
+        return reading.read(file)
+    except reading.TooLarge:
+        report.add(reading.too_large(file))
     except FileNotFoundError:
         fault("no-file", f"there is no file {file}", Span(file), hint="check the path")
-        return None
     except IsADirectoryError:
         fault(
             "no-file",
@@ -114,15 +108,10 @@ def read_file(file: str, report: Report) -> bytes | None:
             Span(file),
             hint="name the files in it, for example with *.yaml",
         )
-        return None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
+    except OSError as error:
+        reason = error.strerror or str(error)
         fault("no-file", f"{file} cannot be read: {reason}", Span(file))
-        return None
-    if len(data) > MAX_BYTES:
-        report.add(too_large(file))
-        return None
-    return data
+    return None
 
 
 def decode(data: bytes, file: str, report: Report) -> str | None:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from transformer_diagrams.errors import Fault, Report, Span
+from transformer_diagrams.errors import Fault, Report, Span, TooManyFaults
 from transformer_diagrams.spec.load import decode
 from transformer_diagrams.spec.schema import build
 from transformer_diagrams.spec.yaml_nodes import Map, Node, Seq, Source, plain_data
@@ -32,7 +33,10 @@ def validate(data: bytes, file: str) -> Report:
     """
     report = Report()
     text = decode(data, file, report)
-    root, source = read(text, file, report) if text is not None else (None, Source("", file))
+    try:
+        root, source = read(text, file, report) if text is not None else (None, Source("", file))
+    except TooManyFaults:
+        return report
     if root is None or report.errors:
         return report
     faults = [
@@ -41,7 +45,8 @@ def validate(data: bytes, file: str) -> Report:
         for leaf in _leaves(error)
     ]
     faults.sort(key=lambda fault: (fault.span.line, fault.span.column, fault.message))
-    report.faults.extend(dict.fromkeys(faults))
+    with suppress(TooManyFaults):  # the report says so
+        report.extend(dict.fromkeys(faults))
     return report
 
 

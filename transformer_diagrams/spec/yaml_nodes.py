@@ -215,8 +215,9 @@ class Source:
     def flow_text(self, node: Node, *, most: int = 60) -> str:
         """The source of a node from its start: up to its closing bracket, or to the line's end."""
         begin = self.index(node.line, node.column)
-        line_end = self.text.find("\n", begin)
-        piece = self.text[begin : line_end if line_end >= 0 else len(self.text)]
+        last = begin + 4 * most  # of a long line no more is looked at than can be shown
+        line_end = self.text.find("\n", begin, last)
+        piece = self.text[begin : line_end if line_end >= 0 else last]
         depth = 0
         for count, char in enumerate(piece):
             depth += (char in "[{") - (char in "]}")

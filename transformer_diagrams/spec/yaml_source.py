@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import yaml
 
+from transformer_diagrams import reading
 from transformer_diagrams.errors import Fault, Report, Span, nearest
 from transformer_diagrams.spec.yaml_errors import quoted, syntax_fault
 from transformer_diagrams.spec.yaml_nodes import (
@@ -35,8 +36,7 @@ except ImportError:  # PyYAML without libyaml
 
 MAX_DEPTH: Final = 64
 MAX_EXPANDED: Final = 100_000  # values that aliases may add
-MAX_BYTES: Final = 32 * 1024 * 1024
-_PURE_BELOW: Final = 1_000_000  # characters that the parser in Python reads in seconds
+_PURE_BELOW: Final = 200_000  # characters that the parser in Python reads in a second or two
 
 
 # ---- checks on the raw characters ----------------------------------------------------------
@@ -481,11 +481,11 @@ def read(text: str, file: str, report: Report, *, pure: bool = False) -> tuple[N
     All that is wrong with the YAML goes into ``report``. ``pure`` uses the parser in Python even
     where the one in C is available; the results are the same.
     """
-    source = Source(text, file)
     before = len(report.faults)
-    if len(source.text) > MAX_BYTES:
-        report.add(too_large(file))
-        return None, source
+    if len(text) > reading.MAX_BYTES:
+        report.add(reading.too_large(file))
+        return None, Source("", file)
+    source = Source(text, file)
     bad = _character_faults(source)
     if bad:
         report.faults.extend(bad)
@@ -541,19 +541,7 @@ def read(text: str, file: str, report: Report, *, pure: bool = False) -> tuple[N
     return root, source
 
 
-def too_large(file: str) -> Fault:
-    """The fault for a file over the limit."""
-    return Fault(
-        "file-too-large",
-        f"the file is larger than {MAX_BYTES // 1024 // 1024} MiB",
-        Span(file),
-        expected=f"at most {MAX_BYTES:,} bytes",
-        hint="write repeated blocks once, with 'repeat'",
-    )
-
-
 __all__ = [
-    "MAX_BYTES",
     "MAX_DEPTH",
     "MAX_EXPANDED",
     "Map",
@@ -565,5 +553,4 @@ __all__ = [
     "kind_of",
     "plain_data",
     "read",
-    "too_large",
 ]
