@@ -196,7 +196,12 @@ class Model:
         return validate(self.data, self.label)
 
     def inspection(
-        self, config: str | None = None, *, set: Settable = (), length: int | None = None
+        self,
+        config: str | None = None,
+        *,
+        set: Settable = (),
+        length: int | None = None,
+        flops: str = "dense",
     ) -> Inspection:
         """Parameters, KV cache and FLOPs as exact amounts with their formulas.
 
@@ -209,13 +214,25 @@ class Model:
             typed("length", length, int)
         self._know(options.config, options.set)
         return inspect(
-            self.spec, self.library, config=config, overrides=dict(options.set), length=length
+            self.spec,
+            self.library,
+            config=config,
+            overrides=dict(options.set),
+            length=length,
+            convention=flops,
         )
 
     def inspect(
-        self, config: str | None = None, *, set: Settable = (), length: int | None = None
+        self,
+        config: str | None = None,
+        *,
+        set: Settable = (),
+        length: int | None = None,
+        flops: str = "dense",
     ) -> dict[str, Any]:
         """Parameters, KV cache and FLOPs as plain data; ``set`` is like ``{"d_m": 512}``.
+
+        ``flops`` is what a causal mask saves: nothing (`dense`), or what it hides (`causal`).
 
         >>> sizes = {"d_m": 512, "n_h": 8, "n_g": 2}
         >>> load("gqa").inspect(set=sizes)["params"]["total"]
@@ -223,7 +240,7 @@ class Model:
 
         :raises DiagramError: faults of the spec, or of what was asked.
         """
-        return self.inspection(config, set=set, length=length).as_json()
+        return self.inspection(config, set=set, length=length, flops=flops).as_json()
 
     def render(self, format: str = "svg", **asked: Any) -> Rendering:
         """The figure in a format: svg, png, pdf, eps, ps or dot.

@@ -7,17 +7,17 @@ training are left out.
 
 from __future__ import annotations
 
-from transformer_diagrams.count.amount import Amount, Evaluator
-from transformer_diagrams.count.tally import Tally
-
-DEFINITION = (
-    "operations of one forward pass over one sequence of this length; a multiply-add is 2 FLOPs; "
-    "attention products included; training-only parts left out"
-)
+DENSE, CAUSAL = "dense", "causal"
+CONVENTIONS = {
+    DENSE: "a causal mask saves no work: every pair of positions counts",
+    CAUSAL: "under a causal mask, only the pairs count that it leaves",
+}
+DEFINITIONS = {
+    "forward": "operations of one forward pass over one sequence of this length; a multiply-add "
+    "is 2 FLOPs; attention products included, of windows, chunks and picked positions what they "
+    "leave; training-only parts left out",
+    "macs": "multiply-adds of the matrix products alone: linear maps, convolutions, attention, "
+    "experts; each is 1 MAC, and 2 of the FLOPs above",
+}
+UNIT = "FLOPs (a multiply-add is 2)"
 DEFAULT_LENGTH = 1024
-LENGTHS = ("d_t", "d_s")  # sizes that are a number of positions, unless a setting fixes them
-
-
-def count_flops(tally: Tally, evaluate: Evaluator) -> Amount:
-    """FLOPs of one forward pass."""
-    return evaluate(tally.flops)

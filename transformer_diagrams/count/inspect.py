@@ -12,13 +12,14 @@ from transformer_diagrams.count import flops as flop_rules
 from transformer_diagrams.count import params as param_rules
 from transformer_diagrams.count.amount import Amount, Evaluator
 from transformer_diagrams.count.cache import Cache, count_cache
-from transformer_diagrams.count.flops import DEFAULT_LENGTH, LENGTHS, count_flops
+from transformer_diagrams.count.flops import CAUSAL, CONVENTIONS, DEFAULT_LENGTH, DENSE
 from transformer_diagrams.count.params import Params, count_params
 from transformer_diagrams.count.tally import Counter
 from transformer_diagrams.dims import Dim
 from transformer_diagrams.errors import NOWHERE, DiagramError, Fault, Report
 from transformer_diagrams.graph.check import infer
 from transformer_diagrams.graph.infer import Library
+from transformer_diagrams.graph.lengths import LENGTHS
 from transformer_diagrams.graph.options import (
     OptionValue,
     Settings,
@@ -34,7 +35,10 @@ NONE: Mapping[str, Any] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """Parameters, KV cache and FLOPs of a spec. ``numbers`` are the sizes they hold for."""
+    """Parameters, KV cache and FLOPs of a spec. ``numbers`` are the sizes they hold for.
+
+    ``flops`` and ``macs`` are counted by ``convention``: dense or causal.
+    """
 
     id: str
     title: str
@@ -44,8 +48,15 @@ class Inspection:
     params: Params
     kv_cache: Cache
     flops: Amount
+    macs: Amount
+    convention: str
     length: int | None
     missing: tuple[str, ...]  # sizes without a number; what depends on them is None
+
+    @property
+    def positions(self) -> int | None:
+        """How many positions the FLOPs and the whole cache are for, where that is known."""
+        return self.length or self.numbers.get("d_t")
 
     def as_json(self) -> dict[str, Any]:
         """Plain data; a count is null while a size it needs has no number."""
@@ -73,11 +84,22 @@ class Inspection:
             "kv_cache": {
                 "per_token": cached.per_token.number,
                 "per_layer": cached.per_layer.number if cached.per_layer is not None else None,
+                "growth": cached.growth.number,
+                "capped": cached.capped.number,
+                "per_source_token": cached.per_source_token.number,
+                "fixed": cached.fixed.number,
+                "total": cached.total.number,
+                "length": self.positions,
                 "layers": [
                     {
                         "path": layer.path,
                         "elements": layer.elements.number,
                         "formula": str(layer.elements.formula),
+                        "per_source_token": layer.per_source_token.number,
+                        "fixed": layer.fixed.number,
+                        "window": None if layer.window is None else layer.window.number,
+                        "total": layer.total.number,
+                        "total_formula": str(layer.total.formula),
                         "layers": layer.times.number,
                         "layers_formula": str(layer.times.formula),
                     }
@@ -87,16 +109,28 @@ class Inspection:
                 "per_layer_formula": str(cached.per_layer.formula)
                 if cached.per_layer is not None
                 else None,
+                "growth_formula": str(cached.growth.formula),
+                "capped_formula": str(cached.capped.formula),
+                "per_source_token_formula": str(cached.per_source_token.formula),
+                "fixed_formula": str(cached.fixed.formula),
+                "total_formula": str(cached.total.formula),
                 "unit": "elements",
                 "definition": cache_rules.DEFINITIONS["per_token"],
                 "definitions": dict(cache_rules.DEFINITIONS),
             },
             "flops": {
                 "forward": self.flops.number,
-                "length": self.length,
+                "macs": self.macs.number,
+                "convention": self.convention,
+                "length": self.positions,
                 "formula": str(self.flops.formula),
-                "unit": "FLOPs (a multiply-add is 2)",
-                "definition": flop_rules.DEFINITION,
+                "macs_formula": str(self.macs.formula),
+                "unit": flop_rules.UNIT,
+                "definition": flop_rules.DEFINITIONS["forward"],
+                "definitions": {
+                    **flop_rules.DEFINITIONS,
+                    "convention": CONVENTIONS[self.convention],
+                },
             },
         }
 
@@ -108,11 +142,14 @@ def inspect(
     config: str | None = None,
     overrides: Mapping[str, object] = NONE,
     length: int | None = None,
+    convention: str = DENSE,
 ) -> Inspection:
     """Count ``spec`` under ``config`` with ``overrides`` (sizes and options, as `--set`).
 
     ``length`` is the number of positions (``d_t`` and, unless bound otherwise, ``d_s``) that the
-    FLOPs are for; default 1024. A size with a definition may only be set to an equal number.
+    FLOPs and the total of the cache are for; default 1024. ``convention`` says what a causal mask
+    saves: nothing (dense), or the pairs that it hides (causal). A size with a definition may only
+    be set to an equal number.
 
     Raises:
         DiagramError: a fault in the spec, in a name or in a value.
@@ -121,6 +158,15 @@ def inspect(
     if length is not None and positive_integer(length) is None:
         raise DiagramError(
             Fault("bad-value", "the length must be a positive integer", found=str(length))
+        )
+    if convention not in CONVENTIONS:
+        raise DiagramError(
+            Fault(
+                "bad-value",
+                "there is no such convention of counting FLOPs",
+                found=convention,
+                expected=" or ".join(CONVENTIONS),
+            )
         )
     settings, used_length = _with_length(spec, settings, length)
     report = Report()
@@ -132,12 +178,12 @@ def inspect(
     found.report.raise_if_errors()
     assert found.frame is not None  # no errors, so everything is known
     evaluate = Evaluator(spec, found.reduce, _defaults(spec, settings), numbers)
-    tally = Counter().tally(found.frame)
+    tally = Counter(half=convention == CAUSAL).tally(found.frame)
     params = count_params(spec, tally, evaluate)
-    cached = count_cache(tally, evaluate)
-    flops = count_flops(tally, evaluate)
+    cached = count_cache(found.frame, tally, evaluate)
+    flops, macs = evaluate(tally.flops), evaluate(tally.macs)
     missing = dict.fromkeys(
-        name for a in (params.total, cached.per_token, flops) for name in a.missing
+        name for a in (params.total, cached.total, flops) for name in a.missing
     )
     return Inspection(
         spec.id,
@@ -148,6 +194,8 @@ def inspect(
         params,
         cached,
         flops,
+        macs,
+        convention,
         used_length,
         tuple(sorted(missing)),
     )

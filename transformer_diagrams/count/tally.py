@@ -7,12 +7,15 @@ the same, and a thousand equal blocks cost one.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from transformer_diagrams.count.sight import Looker, Needs, Sight, States
 from transformer_diagrams.dims import Dim, const
 from transformer_diagrams.graph.frame import Applied, Frame
 from transformer_diagrams.graph.program import ROOT, Atom
-from transformer_diagrams.ops.registry import Shape
+from transformer_diagrams.ops.cache import STATE
+from transformer_diagrams.ops.pairs import Seen
+from transformer_diagrams.ops.rules import total
 from transformer_diagrams.spec.model import Block
 
 ONE = const(1)
@@ -30,12 +33,20 @@ class WeightKey:
 
 @dataclass(frozen=True, slots=True)
 class Cached:
-    """Elements that one token leaves in a cache. ``layer`` is the path of the layer it is in."""
+    """What one cache keeps. ``layer`` is the path of the layer it is in.
+
+    elements  of one position; of a state of a fixed size, all of it
+    new       positions that come in at once; None: a state of a fixed size
+    kept      positions that are kept, as many as ``reach`` at most (None: without a limit)
+    """
 
     layer: str
     elements: Dim
     times: Dim
-    inner: bool  # the layer is a whole used spec
+    new: Dim | None = None
+    kept: Dim = ONE
+    reach: Dim | None = None
+    inner: bool = False  # the layer is a whole used spec
 
 
 @dataclass(slots=True)
@@ -44,6 +55,7 @@ class Tally:
 
     weights: dict[WeightKey, tuple[Dim, Dim]] = field(default_factory=dict)
     caches: list[Cached] = field(default_factory=list)
+    macs: Dim = ZERO
     flops: Dim = ZERO
 
     def add(self, key: WeightKey, params: Dim, active: Dim) -> None:
@@ -52,30 +64,39 @@ class Tally:
 
 
 class Counter:
-    """Tallies frames; equal frames are tallied once."""
+    """Tallies frames; equal frames in equal places are tallied once.
 
-    def __init__(self) -> None:
-        self._known: dict[int, tuple[Frame, Tally]] = {}
+    With ``half``, only the seen half of scores under a causal mask counts as work.
+    """
 
-    def tally(self, frame: Frame) -> Tally:
-        """What one copy of ``frame`` holds and does."""
-        known = self._known.get(id(frame))
+    def __init__(self, *, half: bool = False) -> None:
+        self.half = half
+        self._looker = Looker()
+        self._known: dict[tuple[int, States, Needs], tuple[Frame, Tally]] = {}
+
+    def tally(self, frame: Frame, states: States = (), needs: Needs = ()) -> Tally:
+        """What one copy of ``frame`` holds and does, where its inputs are masked as ``states``
+        and its outputs are read as ``needs`` says."""
+        key = (id(frame), states, needs)
+        known = self._known.get(key)
         if known is None:
-            known = (frame, _Adder(self, frame).run())
-            self._known[id(frame)] = known
+            sight = self._looker.sight(frame, states, needs)
+            known = (frame, _Adder(self, frame, sight).run())
+            self._known[key] = known
         return known[1]
 
 
 class _Adder:
-    def __init__(self, counter: Counter, frame: Frame) -> None:
+    def __init__(self, counter: Counter, frame: Frame, sight: Sight) -> None:
         self.counter = counter
         self.frame = frame
+        self.sight = sight
         self.program = frame.program
         self.tally = Tally()
         self._times: dict[int, Dim] = {}
         # Equal ops at equal places are counted first and multiplied once.
         self._ops: dict[tuple[int, WeightKey, Dim], tuple[Applied, int]] = {}
-        self._work: dict[tuple[int, Dim], tuple[Applied, int]] = {}
+        self._work: dict[tuple[int, Dim, Seen | None], tuple[Applied, int]] = {}
 
     def run(self) -> Tally:
         for atom in self.program.atoms:
@@ -161,12 +182,24 @@ class _Adder:
             self._ops[slot] = (applied, self._ops.get(slot, (applied, 0))[1] + 1)
         everywhere = self._all_times(atom)
         if self.frame.when(atom.index) != "train":
-            work = (id(applied), everywhere)
+            work = (id(applied), everywhere, self.sight.seen.get(atom.index))
             self._work[work] = (applied, self._work.get(work, (applied, 0))[1] + 1)
-        if applied.op.name == "cache" and self.frame.when(atom.index) != "train":
-            self.tally.caches.append(
-                Cached(self._layer(atom), cached_per_token(applied), everywhere, False)
-            )
+            if applied.op.name == "cache":
+                self.tally.caches.append(self._cached(atom, applied, everywhere))
+
+    def _cached(self, atom: Atom, applied: Applied, times: Dim) -> Cached:
+        layer, attrs = self._layer(atom), applied.attrs
+        if attrs.get("kind") == STATE:
+            return Cached(layer, total([shape.numel() for shape in applied.inputs]), times)
+        axis = int(attrs.get("axis", -2))
+        return Cached(
+            layer,
+            total([shape.with_axis(axis % shape.ndim).numel() for shape in applied.inputs]),
+            times,
+            applied.inputs[0].dims[axis],
+            applied.outputs[0].dims[axis],
+            self.sight.reach.get(atom.index),
+        )
 
     def _layer(self, atom: Atom) -> str:
         """The nearest structure that a reader would call one layer; "" is the whole spec."""
@@ -180,7 +213,7 @@ class _Adder:
         inner = self.frame.uses[atom.index]
         block = atom.block
         assert block is not None
-        tally = self.counter.tally(inner)
+        tally = self.counter.tally(inner, *self.sight.uses.get(atom.index, ()))
         spec = inner.program.spec
         key, times, shared = self._key(atom, None)
         own_role = block.counts_as or spec.counts_as or spec.role or key.role
@@ -195,35 +228,23 @@ class _Adder:
                 resolved = WeightKey(inside.role or own_role, inside.mark or key.mark, pending)
                 self.tally.add(resolved, params * scaled, active * scaled)
         if not train:
+            self.tally.macs = self.tally.macs + tally.macs * everywhere
             self.tally.flops = self.tally.flops + tally.flops * everywhere
+        # A spec that keeps something itself is one layer with the parts that it uses.
+        own = any(not cached.inner and not cached.layer for cached in tally.caches)
         for cached in () if train else tally.caches:
-            layer = f"{block.id}/{cached.layer}" if cached.inner else block.id
-            self.tally.caches.append(
-                Cached(layer, cached.elements, cached.times * everywhere, True)
-            )
+            part = cached.inner and not (own and cached.times == ONE)
+            layer = f"{block.id}/{cached.layer}" if part else block.id
+            times = cached.times * everywhere
+            self.tally.caches.append(replace(cached, layer=layer, times=times, inner=True))
 
     def _sum_ops(self) -> None:
         for (_, key, times), (applied, count) in self._ops.items():
             params = applied.params * times * count
             self.tally.add(key, params, applied.active * times * count)
-        for (_, times), (applied, count) in self._work.items():
-            self.tally.flops = self.tally.flops + applied.flops * times * count
-
-
-def cached_per_token(applied: Applied) -> Dim:
-    """Elements of one position: the product of all axes but the position axis."""
-    axis = applied.attrs.get("axis", -2)
-    axis = axis.as_int() if isinstance(axis, Dim) else axis
-    total = ZERO
-    for shape in applied.inputs:
-        total = total + _without(shape, int(axis if axis is not None else -2))
-    return total
-
-
-def _without(shape: Shape, axis: int) -> Dim:
-    product = ONE
-    at = axis % len(shape.dims) if shape.dims else 0
-    for number, size in enumerate(shape.dims):
-        if number != at:
-            product = product * size
-    return product
+        for (_, times, seen), (applied, count) in self._work.items():
+            often = times * count
+            if seen is not None:
+                often = often * seen.share(half=self.counter.half)
+            self.tally.macs = self.tally.macs + applied.macs * often
+            self.tally.flops = self.tally.flops + (2 * applied.macs + applied.work) * often

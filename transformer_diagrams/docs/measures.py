@@ -13,7 +13,7 @@ from transformer_diagrams.docs.markdown import code, table
 def _definitions(_: Path) -> str:
     rows = [[code(f"params.{name}"), text] for name, text in params.DEFINITIONS.items()]
     rows += [[code(f"kv_cache.{name}"), text] for name, text in cache.DEFINITIONS.items()]
-    rows.append([code("flops.forward"), flops.DEFINITION])
+    rows += [[code(f"flops.{name}"), text] for name, text in flops.DEFINITIONS.items()]
     return table(["key", "definition"], rows)
 
 
@@ -70,7 +70,25 @@ def _models(_: Path) -> str:
     return table(head, rows)
 
 
+# What is kept does not grow with every token in each of these.
+CACHES = (("gemma3", "27B"), ("gpt-oss", "20b"), ("mistral", "7B"), ("deepseek-v3.2", "V3.2"))
+CACHE_LENGTH = 32_768
+
+
+def _caches(_: Path) -> str:
+    from transformer_diagrams import api
+
+    rows = []
+    for name, config in CACHES:
+        kept = api.load(name).inspect(config, length=CACHE_LENGTH)["kv_cache"]
+        keys = ("per_token", "growth", "capped", "total")
+        rows.append([f"{code(name)} {code(config)}", *(f"{kept[key]:,}" for key in keys)])
+    head = ["model", "per token", "growth", "in windows, at most", f"at {CACHE_LENGTH:,} positions"]
+    return table(head, rows)
+
+
 PARTS: Mapping[str, Callable[[Path], str]] = {
+    "caches": _caches,
     "definitions": _definitions,
     "inspect-keys": _keys,
     "models": _models,

@@ -10,6 +10,7 @@ from typing import Any
 from transformer_diagrams.dims import Dim
 from transformer_diagrams.graph.program import ROOT, Feed, Program
 from transformer_diagrams.graph.scope import Scope
+from transformer_diagrams.ops.pairs import Seen
 from transformer_diagrams.ops.registry import Op, Shape
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -39,7 +40,9 @@ class Applied:
     outputs: tuple[Shape, ...]
     params: Dim
     active: Dim  # those of ``params`` that one token meets
-    flops: Dim
+    macs: Dim  # multiply-adds of matrix products, and
+    work: Dim  # FLOPs beside them; both as if nothing were masked
+    seen: Seen | None  # what it masks
     label: str
     warnings: tuple[str, ...] = ()
     needs: tuple[tuple[Dim, Dim], ...] = ()  # (divisor, dividend) that must divide

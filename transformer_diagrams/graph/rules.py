@@ -9,10 +9,12 @@ import re
 from collections import deque
 from collections.abc import Iterable, Iterator
 
-from transformer_diagrams.errors import Fault
+from transformer_diagrams.errors import Fault, Span
 from transformer_diagrams.graph import direction
 from transformer_diagrams.graph.frame import Frame
+from transformer_diagrams.graph.lengths import Lengths
 from transformer_diagrams.graph.program import Atom
+from transformer_diagrams.ops.cache import STATE
 from transformer_diagrams.spec.model import Block
 
 _FARTHEST = 5_000  # blocks looked at for one skip; a longer branch has no near norm anyway
@@ -23,14 +25,51 @@ BEFORE, AFTER, PLAIN = "before", "after", "plain"
 
 def lint_model(frame: Frame) -> list[Fault]:
     """Warnings about one spec: skips after a norm, unused blocks, inputs, sizes and options,
-    and directions that cannot be given."""
+    caches of no positions, and directions that cannot be given."""
     return [
         *skips_after_norm(frame),
         *unused_blocks(frame),
         *unused_inputs(frame),
         *unused_names(frame),
+        *caches_of_no_positions(frame),
         *direction.in_spec(frame.program.spec),
     ]
+
+
+# -- caches -----------------------------------------------------------------------------------
+
+
+def caches_of_no_positions(frame: Frame) -> list[Fault]:
+    """Caches whose axis of positions is none, so that they keep a state of a fixed size."""
+    lengths, faults, seen = Lengths.of(frame), dict[Span, Fault](), set[int]()
+    todo = [frame]
+    while todo:
+        one = todo.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        todo += one.uses.values()
+        for index, applied in one.applied.items():
+            if applied.op.name != "cache" or applied.attrs.get("kind") == STATE:
+                continue
+            axis = int(applied.attrs.get("axis", -2))
+            size = applied.inputs[0].dims[axis]
+            atom = one.program.atoms[index]
+            if not lengths.known(size):
+                faults.setdefault(
+                    atom.span,
+                    Fault(
+                        "cache-axis",
+                        f"'{atom.id}' keeps {size} positions, but {size} counts none: "
+                        "it is taken as a state of a fixed size",
+                        atom.span,
+                        path=atom.doc_path,
+                        found=str(applied.inputs[0]),
+                        hint="say kind: state; or axis, if another one counts the positions",
+                        severity="warning",
+                    ),
+                )
+    return list(faults.values())
 
 
 # -- skips ------------------------------------------------------------------------------------

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from transformer_diagrams.dims import Dim
+from transformer_diagrams.ops.elementwise import SOFTMAX_COST
+from transformer_diagrams.ops.pairs import Seen
 from transformer_diagrams.ops.registry import (
     Array,
     Attr,
@@ -14,7 +16,7 @@ from transformer_diagrams.ops.registry import (
     Shape,
     register,
 )
-from transformer_diagrams.ops.rules import unify
+from transformer_diagrams.ops.rules import TARGETS_LAST, unify
 
 HEADS = Attr("heads", "dim", "number of heads", required=True)
 
@@ -124,8 +126,8 @@ _WHY = {
 }
 
 
-def _core(c: Call) -> tuple[Shape, Dim]:
-    """(the output, FLOPs of both products)."""
+def _core(c: Call) -> tuple[Shape, Dim, Dim]:
+    """(the output, the number of scores, the widths of query and value summed)."""
     c.need_axes(0, 2)
     c.need_axes(1, 2)
     q, k = c.inputs[:2]
@@ -144,13 +146,34 @@ def _core(c: Call) -> tuple[Shape, Dim]:
             c.require_equal(
                 mask.dims[place], bound[name], c.axis_of(3, place), bound.places[name], why
             )
+    if _masks(c):
+        c.require_at_most(bound["t"], bound["s"], TARGETS_LAST)
     pairs = Shape(q.dims[:-1]).numel() * bound["s"]
-    return q.with_last(bound["v"]), 2 * pairs * (bound["k"] + bound["v"])
+    return q.with_last(bound["v"]), pairs, bound["k"] + bound["v"]
+
+
+def _masks(c: Call) -> bool:
+    return bool(c["causal"]) or c["window"] is not None or c["chunk"] is not None
+
+
+def _core_work(c: Call) -> Dim:
+    """Beside the products: the scale, each mask, and the softmax of every score."""
+    each = 1 + int(_masks(c)) + int(len(c.inputs) > 3) + SOFTMAX_COST
+    return each * _core(c)[1]
+
+
+def _core_seen(c: Call) -> Seen:
+    target, source = c.x.dims[-2], c.inputs[1].dims[-2]
+    return Seen(
+        target, source, source, causal=_masks(c), window=c["window"], chunk=c["chunk"]
+    )
 
 
 def _core_label(c: Call) -> str:
     if c["window"] is not None:
         return "Sliding-window attention"
+    if c["chunk"] is not None:
+        return "Chunked attention"
     return "Causal attention" if c["causal"] else "Attention"
 
 
@@ -166,9 +189,9 @@ def _core_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) 
     scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
     if len(inputs) > 3:
         scores = scores + inputs[3]
-    if c["causal"] or c["window"] is not None:
-        window = None if c["window"] is None else c.number("window")
-        scores = np.where(seen_in(scores, window), scores, -np.inf)
+    if _masks(c):
+        window, chunk = (None if c[n] is None else c.number(n) for n in ("window", "chunk"))
+        scores = np.where(seen_in(scores, window, chunk), scores, -np.inf)
     exp = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return [exp / exp.sum(axis=-1, keepdims=True) @ v]
 
@@ -185,20 +208,22 @@ register(
         attrs=(
             Attr("causal", "bool", "a position sees only itself and earlier ones", False),
             Attr("window", "dim", "how many positions back it sees, with itself (and causal)"),
+            Attr("chunk", "dim", "positions of one chunk; a position sees earlier ones of its own"),
         ),
         shape=lambda c: (_core(c)[0],),
-        work=lambda c: _core(c)[1],
-        products=True,
+        macs=lambda c: _core(c)[1] * _core(c)[2],
+        work=_core_work,
+        mask=_core_seen,
         text=_core_label,
         value=_core_value,
         examples=(
             Example(
                 [["n_h", "d_t", "d_K"], ["n_h", "d_s", "d_K"], ["n_h", "d_s", "d_V"]],
-                [["n_h", "d_t", "d_V"]], {"causal": True}, flops="2 n_h d_t d_s (d_K + d_V)",
+                [["n_h", "d_t", "d_V"]], {"causal": True}, flops="n_h d_t d_s (2 d_K + 2 d_V + 7)",
                 label="Causal attention",
             ),
-            Example([[6, 3, 4], [2, 5, 4], [2, 5, 7]], [[6, 3, 7]], flops=1980, label="Attention"),
-            Example([[2, 5, 4], [5, 4], [5, 4]], [[2, 5, 4]], {"window": 2}, flops=800),
+            Example([[6, 3, 4], [2, 5, 4], [2, 5, 7]], [[6, 3, 7]], flops=2520, label="Attention"),
+            Example([[2, 5, 4], [5, 4], [5, 4]], [[2, 5, 4]], {"window": 2}, flops=414),
         ),
     )
 )

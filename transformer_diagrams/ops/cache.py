@@ -1,11 +1,14 @@
-"""The key/value cache: what inference keeps of every token."""
+"""The cache: what inference keeps, of every token or as a state of a fixed size."""
 
 from __future__ import annotations
 
 from transformer_diagrams.dims import Dim
-from transformer_diagrams.ops.registry import Attr, Call, Example, Op, Shape, register
+from transformer_diagrams.ops.registry import Attr, Call, Example, Op, OpFault, Shape, register
 from transformer_diagrams.ops.rules import need_inputs, total
 from transformer_diagrams.ops.shape import axis_attr
+
+STATE = "state"
+_KINDS = ("tokens", STATE)
 
 
 def elements(c: Call, index: int) -> Dim:
@@ -15,6 +18,10 @@ def elements(c: Call, index: int) -> Dim:
 
 def _cache_shape(c: Call) -> tuple[Shape, ...]:
     need_inputs(c)
+    if c["kind"] == STATE:
+        if c["length"] is not None:
+            raise OpFault("a state has a fixed size, and no length", "leave out `length`")
+        return c.inputs
     axes = [c.axis(index, c["axis"]) for index in range(len(c.inputs))]
     for index, axis in enumerate(axes[1:], start=1):
         c.require_equal(
@@ -34,6 +41,9 @@ def _cache_shape(c: Call) -> tuple[Shape, ...]:
 
 
 def _cache_label(c: Call) -> str:
+    if c["kind"] == STATE:
+        size = total([shape.numel() for shape in c.inputs])
+        return f"{c['name'] or STATE} ${size.tex(c.tex)}$"
     name = c["name"] or ("KV cache" if len(c.inputs) > 1 else "cache")
     each = [elements(c, index) for index in range(len(c.inputs))]
     # Different terms stand in the order of the inputs; equal ones are added up.
@@ -46,7 +56,8 @@ register(
     Op(
         name="cache",
         summary="Keeps its inputs of all positions so far, and gives them back `length` positions "
-        "long; what one position leaves behind is the size of the cache.",
+        "long; what one position leaves behind is the size of the cache. With `kind: state` it "
+        "keeps a state of a fixed size, such as that of a recurrence or a convolution.",
         family="cache",
         role="cache",
         inputs=("k", "v"),
@@ -56,6 +67,8 @@ register(
         attrs=(
             Attr("length", "dim", "positions kept, e.g. d_s (default: as many as come)"),
             axis_attr("the axis of positions", -2),
+            Attr("kind", "enum", "what is kept: something of every token, or a state of a fixed "
+                 "size, whatever the length", "tokens", choices=_KINDS),
             Attr("name", "str", "words before the count, in the label", ""),
         ),
         shape=_cache_shape,
@@ -68,6 +81,8 @@ register(
                     {"length": "d_s", "name": "latent cache"},
                     label="latent cache $d_c + d_R$ per token"),
             Example([[2, 1, 4]], [[2, 5, 4]], {"length": 5}, label="cache $8$ per token"),
+            Example([["n_h", "d_K", "d_V"]], [["n_h", "d_K", "d_V"]], {"kind": "state"},
+                    label=r"state $n_h\, d_K\, d_V$"),
         ),
     )
 )

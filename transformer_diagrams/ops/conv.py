@@ -59,9 +59,9 @@ def _conv_weights(c: Call) -> list[Weight]:
     return [*found, Weight("b", Shape((c["out"],)))] if c["bias"] else found
 
 
-def _conv_work(c: Call) -> Dim:
+def _conv_macs(c: Call) -> Dim:
     (y,) = _conv_shape(c)
-    return 2 * y.numel() * _channels(c) * c.size("kernel") ** 2
+    return y.numel() * _channels(c) * c.size("kernel") ** 2
 
 
 def _conv_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
@@ -98,8 +98,7 @@ register(
         ),
         shape=_conv_shape,
         weights=_conv_weights,
-        work=_conv_work,
-        products=True,
+        macs=_conv_macs,
         text=lambda c: rf"Conv ${c['kernel'].tex(c.tex)} \times {c['kernel'].tex(c.tex)}$",
         value=_conv_value,
         examples=(

@@ -23,7 +23,13 @@ from transformer_diagrams.ops.registry import (
     Weight,
     register,
 )
-from transformer_diagrams.ops.rules import axis_kept, need_inputs, per_element, stretch
+from transformer_diagrams.ops.rules import (
+    axis_kept,
+    causal_scores,
+    need_inputs,
+    per_element,
+    stretch,
+)
 from transformer_diagrams.ops.shape import axis_attr
 
 # -- between tensors ------------------------------------------------------------------------------
@@ -210,19 +216,25 @@ def activate(name: str, x: Array) -> Array:
     return _ACTIVATIONS[name](x)
 
 
+def _activation_cost(name: str) -> int:
+    """FLOPs an element; an activation is one, whatever it is made of."""
+    return 0 if name == "identity" else 1
+
+
 def _pointwise(
     name: str,
     summary: str,
     label: Rule | str,
     *,
     cost: int = 1,
+    work: Rule | None = None,
     role: str = "plain",
     attrs: tuple[Attr, ...] = (),
     value: Value | None = None,
     sample: Mapping[str, object] | None = None,
     sample_label: str = "",
 ) -> None:
-    """An op that changes no shape and spends ``cost`` FLOPs on an element."""
+    """An op that changes no shape and spends ``cost`` FLOPs on an element, or ``work``."""
     register(
         Op(
             name=name,
@@ -230,12 +242,12 @@ def _pointwise(
             family="elementwise",
             role=role,
             attrs=attrs,
-            work=per_element(cost),
+            work=work or per_element(cost),
             text=label,
             value=value or (lambda c, x, w: [activate(name, x[0])]),
             examples=(
                 Example([["d_t", "d_m"]], [["d_t", "d_m"]], sample or {},
-                        flops=f"{cost} d_t d_m", label=sample_label or str(label)),
+                        flops=f"{cost} d_t d_m" if cost else 0, label=sample_label or str(label)),
                 Example([[3, 4]], [[3, 4]], sample or {}, flops=12 * cost),
             ),
         )
@@ -248,8 +260,10 @@ _pointwise("gelu", "x Phi(x), Phi the normal distribution (arXiv:1606.08415).", 
 _pointwise("silu", "x sigmoid(x) (arXiv:1702.03118).", "SiLU", role="activation")
 _pointwise("sigmoid", "1 / (1 + exp(-x)).", "sigmoid", role="activation")
 _pointwise("tanh", "Hyperbolic tangent.", "tanh", role="activation")
-_pointwise("cos", "Cosine of an angle.", r"$\cos$", value=lambda c, x, w: [_cos(x[0])])
-_pointwise("sin", "Sine of an angle.", r"$\sin$", value=lambda c, x, w: [_sin(x[0])])
+_pointwise("cos", "Cosine of the angle of a position: a table, made once, so no work.", r"$\cos$",
+           cost=0, value=lambda c, x, w: [_cos(x[0])])
+_pointwise("sin", "Sine of the angle of a position: a table, made once, so no work.", r"$\sin$",
+           cost=0, value=lambda c, x, w: [_sin(x[0])])
 _WORDS = {"relu": "ReLU", "gelu": "GELU", "silu": "SiLU", "sigmoid": "sigmoid", "tanh": "tanh",
           "identity": "identity"}
 
@@ -259,11 +273,13 @@ _pointwise(
     lambda c: _WORDS[c["kind"]],
     role="activation",
     attrs=(Attr("kind", "enum", "which", "relu", choices=tuple(_WORDS)),),
+    work=lambda c: _activation_cost(c["kind"]) * c.x.numel(),
     value=lambda c, x, w: [activate(c["kind"], x[0])],
     sample={"kind": "silu"},
     sample_label="SiLU",
 )
-_pointwise("neg", "Change of sign.", "negate", value=lambda c, x, w: [-x[0]])
+_pointwise("neg", "Change of sign. No work: it goes into the sum that follows.", "negate", cost=0,
+           value=lambda c, x, w: [-x[0]])
 _pointwise("identity", "The tensor itself: a named place to branch from.", "identity", cost=0)
 _pointwise("stop_gradient", "The tensor itself; no gradient flows back through it.",
            "stop gradient", cost=0, value=lambda c, x, w: [x[0]])
@@ -287,7 +303,8 @@ def _softcap_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array
 _pointwise(
     "softcap",
     "cap tanh(x / cap): keeps values between -cap and cap (arXiv:2408.00118).",
-    lambda c: f"softcap ${decimal(c['cap'])}$",
+    cost=3,
+    label=lambda c: f"softcap ${decimal(c['cap'])}$",
     attrs=(Attr("cap", "float", "the bound", required=True),),
     value=_softcap_value,
     sample={"cap": 30},
@@ -325,6 +342,8 @@ _pointwise(
 
 # -- softmax --------------------------------------------------------------------------------------
 
+SOFTMAX_COST = 5  # FLOPs an element: maximum, difference, exp, sum, division
+
 
 def softmax(x: Array, axis: int = -1) -> Array:
     """exp(x) over its sum along an axis; minus infinity gives 0."""
@@ -336,6 +355,8 @@ def softmax(x: Array, axis: int = -1) -> Array:
 
 def _softmax_shape(c: Call) -> tuple[Shape, ...]:
     c.check_axis(0, c["axis"])
+    if c["causal"]:
+        causal_scores(c)
     if c["sinks"] is not None:
         place = c.need_axes(0, 3).ndim - 3
         c.require_equal(
@@ -380,14 +401,15 @@ register(
         ),
         shape=_softmax_shape,
         weights=lambda c: [] if c["sinks"] is None else [Weight("sinks", Shape((c["sinks"],)))],
-        work=per_element(5),
+        work=lambda c: (SOFTMAX_COST + int(c["causal"])) * c.x.numel(),
+        mask=lambda c: causal_scores(c) if c["causal"] else None,
         text=_softmax_label,
         value=_softmax_value,
         examples=(
             Example([["n_h", "d_t", "d_s"]], [["n_h", "d_t", "d_s"]], flops="5 n_h d_t d_s",
                     label="softmax"),
             Example([[3, 4]], [[3, 4]], {"axis": 0}, flops=60),
-            Example([[4, 4]], [[4, 4]], {"causal": True}, flops=80, label="causal mask, softmax"),
+            Example([[4, 4]], [[4, 4]], {"causal": True}, flops=96, label="causal mask, softmax"),
             Example([[2, 3, 4]], [[2, 3, 4]], {"sinks": 2}, params=2, flops=120,
                     label="softmax with sinks"),
         ),
@@ -447,12 +469,13 @@ register(
         optional=1,
         attrs=(Attr("act", "enum", "activation of the gate", "silu", choices=tuple(_GLU)),),
         shape=_glu_shape,
-        work=lambda c: 2 * _glu_shape(c)[0].numel(),
+        work=lambda c: (_activation_cost(c["act"]) + 1) * _glu_shape(c)[0].numel(),
         text=lambda c: _GLU[c["act"]],
         value=_glu_value,
         examples=(
             Example([["d_t", "d_h"]] * 2, [["d_t", "d_h"]], flops="2 d_t d_h", label="SwiGLU"),
             Example([[3, 8]], [[3, 4]], {"act": "gelu"}, flops=24, label="GEGLU"),
+            Example([[3, 4], [3, 4]], [[3, 4]], {"act": "identity"}, flops=12, label="bilinear"),
         ),
     )
 )

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from transformer_diagrams.dims import Dim
 from transformer_diagrams.ops.registry import (
+    ZERO,
     Array,
     Attr,
     Call,
@@ -27,8 +28,8 @@ def _mapped(c: Call) -> tuple[Shape, ...]:
     return (c.x.with_last(c["out"]),)
 
 
-def _matrix_work(c: Call) -> Dim:
-    return 2 * rows(c.x) * c.last() * c.size("out")
+def _matrix_macs(c: Call) -> Dim:
+    return rows(c.x) * c.last() * c.size("out")
 
 
 def _plus(y: Array, weights: Mapping[str, Array]) -> list[Array]:
@@ -44,8 +45,7 @@ register(
         attrs=(OUT, BIAS, WEIGHT),
         shape=_mapped,
         weights=lambda c: affine(c, c.last(), c["out"], bias=c["bias"]),
-        work=_matrix_work,
-        products=True,
+        macs=_matrix_macs,
         text=lambda c: with_symbol("Linear", c["weight"]),
         value=lambda c, x, w: _plus(x[0] @ w["W"], w),
         examples=(
@@ -83,9 +83,9 @@ def _head_linear_weights(c: Call) -> list[Weight]:
     return affine(c, c["heads"], c.last(), c["out"], bias=c["bias"])
 
 
-def _head_linear_work(c: Call) -> Dim:
+def _head_linear_macs(c: Call) -> Dim:
     (y,) = _head_linear_shape(c)
-    return 2 * y.numel() * c.last()
+    return y.numel() * c.last()
 
 
 def _head_linear_value(
@@ -105,8 +105,7 @@ register(
         attrs=(Attr("heads", "dim", "number of heads", required=True), OUT, BIAS, WEIGHT),
         shape=_head_linear_shape,
         weights=_head_linear_weights,
-        work=_head_linear_work,
-        products=True,
+        macs=_head_linear_macs,
         text=lambda c: with_symbol("Linear", c["weight"]),
         value=_head_linear_value,
         examples=(
@@ -153,8 +152,8 @@ register(
             Weight("A", Shape((c.last(), c["rank"]))),
             Weight("B", Shape((c["rank"], c["out"]))),
         ],
-        work=lambda c: 2 * rows(c.x) * c["rank"] * (c.last() + c["out"]),
-        products=True,
+        macs=lambda c: rows(c.x) * c["rank"] * (c.last() + c["out"]),
+        work=lambda c: ZERO if c["alpha"] is None else rows(c.x) * c["out"],
         text=_lora_label,
         value=_lora_value,
         examples=(
@@ -163,6 +162,7 @@ register(
                     params="r (d_m + n_h d_K)", flops="2 d_t r (d_m + n_h d_K)",
                     label="LoRA $A_Q B_Q$"),
             Example([[3, 4]], [[3, 6]], {"out": 6, "rank": 2}, params=20, flops=120),
+            Example([[3, 4]], [[3, 6]], {"out": 6, "rank": 2, "alpha": 4}, params=20, flops=138),
         ),
     )
 )
@@ -182,8 +182,7 @@ register(
         ),
         shape=_mapped,
         weights=lambda c: [Weight("b", Shape((c["out"],)))] if c["bias"] else [],
-        work=_matrix_work,
-        products=True,
+        macs=_matrix_macs,
         text=lambda c: with_symbol("Linear", c["weight"]) if c["weight"] else "Linear (tied)",
         examples=(
             Example([["d_t", "d_m"]], [["d_t", "V"]], {"out": "V", "table": "embed"},
@@ -197,19 +196,19 @@ register(
 register(
     Op(
         name="bias",
-        summary="Add a learned vector to every position: y = x + b.",
+        summary="Add a learned vector to every position: y = x + b. No work: the sum before it "
+        "begins with b.",
         family="linear",
         role="parameter",
         attrs=(WEIGHT,),
         shape=last_axis_kept,
         weights=lambda c: [Weight("b", Shape((c.last(),)))],
-        work=lambda c: c.x.numel(),
         text=lambda c: with_symbol("add", c["weight"] or "b"),
         value=lambda c, x, w: [x[0] + w["b"]],
         examples=(
             Example([["d_t", "d_m"]], [["d_t", "d_m"]], {"weight": "b_O"}, params="d_m",
-                    flops="d_t d_m", label="add $b_O$"),
-            Example([[3, 4]], [[3, 4]], params=4, flops=12),
+                    label="add $b_O$"),
+            Example([[3, 4]], [[3, 4]], params=4),
         ),
     )
 )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from transformer_diagrams.dims import Dim
+from transformer_diagrams.ops.pairs import Seen
 from transformer_diagrams.ops.registry import (
     Array,
     Attr,
@@ -14,29 +16,34 @@ from transformer_diagrams.ops.registry import (
     Shape,
     register,
 )
-from transformer_diagrams.ops.rules import unify
+from transformer_diagrams.ops.rules import TARGETS_LAST, causal_scores, unify
 
 TARGET = Attr("target", "dim", "target positions", required=True)
 SOURCE = Attr("source", "dim", "source positions", required=True)
 
 
-def seen_in(scores: Array, window: int | None = None) -> Array:
+def seen_in(scores: Array, window: int | None = None, chunk: int | None = None) -> Array:
     """``allowed`` for the positions of [.., target, source] scores."""
     target, source = scores.shape[-2:]
-    return allowed(target, source, window)
+    return allowed(target, source, window, chunk)
 
 
-def allowed(target: int, source: int, window: int | None = None) -> Array:
+def allowed(
+    target: int, source: int, window: int | None = None, chunk: int | None = None
+) -> Array:
     """[target, source] truth values: source j is not later than target i, which are the last ones.
 
-    With a ``window``, only the last that many positions are seen.
+    With a ``window``, only the last that many positions are seen; with a ``chunk``, only those of
+    its own chunk of that many.
     """
     import numpy as np
 
     i = np.arange(source - target, source)[:, None]
     j = np.arange(source)[None, :]
     seen = j <= i
-    return seen if window is None else seen & (j > i - window)
+    if window is not None:
+        seen &= j > i - window
+    return seen if chunk is None else seen & (j // chunk == i // chunk)
 
 
 def _as_mask(seen: Array) -> Array:
@@ -46,10 +53,12 @@ def _as_mask(seen: Array) -> Array:
 
 
 def _source_shape(c: Call) -> tuple[Shape, ...]:
-    c.require_at_most(
-        c["target"], c["source"], "targets are the last of the sources, but there are more of them"
-    )
+    c.require_at_most(c["target"], c["source"], TARGETS_LAST)
     return (Shape((c["target"], c["source"])),)
+
+
+def _source_seen(c: Call, window: Dim | None = None) -> Seen:
+    return Seen(c["target"], c["source"], c["source"], causal=True, window=window)
 
 
 register(
@@ -61,6 +70,7 @@ register(
         inputs=(),
         attrs=(TARGET, SOURCE),
         shape=_source_shape,
+        mask=_source_seen,
         text="causal mask",
         value=lambda c, x, w: [_as_mask(allowed(c.number("target"), c.number("source")))],
         examples=(
@@ -83,6 +93,7 @@ register(
             Attr("window", "dim", "how many positions back it sees, with itself", required=True),
         ),
         shape=_source_shape,
+        mask=lambda c: _source_seen(c, c["window"]),
         text="sliding-window mask",
         value=lambda c, x, w: [
             _as_mask(allowed(c.number("target"), c.number("source"), c.number("window")))
@@ -97,7 +108,8 @@ register(
 
 # -- added to scores ------------------------------------------------------------------------------
 
-_KINDS = {"causal": "causal mask", "window": "sliding-window mask", "padding": "padding mask"}
+_KINDS = {"causal": "causal mask", "window": "sliding-window mask", "chunk": "chunked mask",
+          "padding": "padding mask"}
 
 
 def _mask_add_shape(c: Call) -> tuple[Shape, ...]:
@@ -105,6 +117,9 @@ def _mask_add_shape(c: Call) -> tuple[Shape, ...]:
     if len(c.inputs) == 1:
         if c["kind"] == "window" and c["window"] is None:
             raise OpFault("a sliding-window mask needs its `window`", "window: how far it sees")
+        if c["kind"] == "chunk" and c["chunk"] is None:
+            raise OpFault("a chunked mask needs its `chunk`", "chunk: positions of one chunk")
+        _mask_add_seen(c)
         return (scores,)
     mask = c.need_axes(1, 2)
     if mask.ndim > scores.ndim and scores.lead is None:
@@ -124,6 +139,15 @@ def _mask_add_shape(c: Call) -> tuple[Shape, ...]:
     return (scores,)
 
 
+def _mask_add_seen(c: Call) -> Seen | None:
+    if len(c.inputs) > 1 or c["kind"] == "padding":
+        return None  # a mask that is an input says itself what it leaves
+    kind = c["kind"]
+    return causal_scores(
+        c, c["window"] if kind == "window" else None, c["chunk"] if kind == "chunk" else None
+    )
+
+
 def _mask_add_label(c: Call) -> str:
     return "mask" if len(c.inputs) > 1 else _KINDS[c["kind"]]
 
@@ -134,7 +158,8 @@ def _mask_add_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Arra
     if c["kind"] == "padding":
         raise OpFault("which positions are padding is not known", "give the mask as an input")
     window = c.number("window") if c["kind"] == "window" else None
-    return [inputs[0] + _as_mask(seen_in(inputs[0], window))]
+    chunk = c.number("chunk") if c["kind"] == "chunk" else None
+    return [inputs[0] + _as_mask(seen_in(inputs[0], window, chunk))]
 
 
 register(
@@ -150,8 +175,10 @@ register(
             Attr("kind", "enum", "which mask, when it is not an input", "causal",
                  choices=tuple(_KINDS)),
             Attr("window", "dim", "how many positions back a window sees, with itself"),
+            Attr("chunk", "dim", "positions of one chunk; a position sees earlier ones of its own"),
         ),
         shape=_mask_add_shape,
+        mask=_mask_add_seen,
         work=lambda c: c.x.numel(),
         text=_mask_add_label,
         value=_mask_add_value,
@@ -159,8 +186,10 @@ register(
             Example([["n_h", "d_t", "d_s"]], [["n_h", "d_t", "d_s"]], flops="n_h d_t d_s",
                     label="causal mask"),
             Example([[2, 3, 5], [3, 5]], [[2, 3, 5]], flops=30, label="mask"),
-            Example([[3, 5]], [[3, 5]], {"kind": "window", "window": 2}, flops=15,
+            Example([[3, 5]], [[3, 5]], {"kind": "window", "window": 2}, flops=6,
                     label="sliding-window mask"),
+            Example([[3, 5]], [[3, 5]], {"kind": "chunk", "chunk": 2}, flops=4,
+                    label="chunked mask"),
         ),
     )
 )
@@ -179,6 +208,12 @@ def _scatter_shape(c: Call) -> tuple[Shape, ...]:
     return (c.x.with_last(c["size"]),)
 
 
+def _scatter_seen(c: Call) -> Seen | None:
+    if c.x.ndim < 2:
+        return None
+    return Seen(c.x.dims[-2], c["size"], c["size"], picks=c.last())
+
+
 register(
     Op(
         name="scatter_mask",
@@ -189,6 +224,7 @@ register(
         inputs=("index",),
         attrs=(Attr("size", "dim", "source positions", required=True),),
         shape=_scatter_shape,
+        mask=_scatter_seen,
         text="mask from index",
         value=_scatter_value,
         examples=(
@@ -202,6 +238,11 @@ register(
 def _pick_mask_shape(c: Call) -> tuple[Shape, ...]:
     unify(c, "... t k", "t k", why="each target has its row of picked sources")
     return (c.x,)
+
+
+def _pick_mask_seen(c: Call) -> Seen:
+    target, columns = c.x.dims[-2:]
+    return Seen(target, c["source"], columns, causal=True, picks=columns)
 
 
 def _pick_mask_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
@@ -222,13 +263,14 @@ register(
         inputs=("scores", "index"),
         attrs=(SOURCE,),
         shape=_pick_mask_shape,
+        mask=_pick_mask_seen,
         work=lambda c: c.x.numel(),
         text="causal mask",
         value=_pick_mask_value,
         examples=(
-            Example([["n_h", "d_t", "k"], ["d_t", "k"]], [["n_h", "d_t", "k"]], {"source": "d_s"},
-                    flops="n_h d_t k", label="causal mask"),
-            Example([[2, 3, 4], [3, 4]], [[2, 3, 4]], {"source": 5}, flops=24),
+            Example([["n_h", "d_t", "k"], ["d_t", "k"]], [["n_h", "d_t", "k"]], {"source": "d_t"},
+                    flops="n_h min(d_t, k) (d_t - min(d_t, k) / 2 + 1/2)", label="causal mask"),
+            Example([[2, 3, 4], [3, 4]], [[2, 3, 4]], {"source": 5}, flops=22),
         ),
     )
 )

@@ -37,6 +37,12 @@ def _router_shape(c: Call) -> tuple[Shape, ...]:
     return (out, out)
 
 
+def _router_work(c: Call) -> Dim:
+    """Top-k of the scores; of those, a softmax, or sigmoids over their sum."""
+    each = 5 if c["score"] == "softmax" else 3
+    return rows(c.x) * (c.size("experts") + each * _chosen(c))
+
+
 def _router_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
     import numpy as np
 
@@ -68,16 +74,19 @@ register(
         ),
         shape=_router_shape,
         weights=lambda c: affine(c, c.last(), c["experts"], bias=c["bias"], name="W_r"),
-        work=lambda c: 2 * rows(c.x) * c.last() * c["experts"],
-        products=True,
+        macs=lambda c: rows(c.x) * c.last() * c["experts"],
+        work=_router_work,
         text=lambda c: f"Router, top-${c['top_k'].tex(c.tex)}$",
         value=_router_value,
         examples=(
             Example([["d_t", "d_m"]], [["d_t", "K"], ["d_t", "K"]],
-                    {"experts": "N", "top_k": "K"}, params="d_m N", flops="2 d_t d_m N",
+                    {"experts": "N", "top_k": "K"}, params="d_m N",
+                    flops="2 d_t d_m N + d_t N + 5 d_t K",
                     label="Router, top-$K$"),
             Example([[3, 4]], [[3, 2], [3, 2]], {"experts": 8, "top_k": 2, "bias": True},
-                    params=40, flops=192),
+                    params=40, flops=246),
+            Example([[3, 4]], [[3, 2], [3, 2]], {"experts": 8, "top_k": 2, "score": "sigmoid"},
+                    params=32, flops=234),
         ),
     )
 )
@@ -159,11 +168,9 @@ def _expert_shape(c: Call) -> tuple[Shape, ...]:
     return (Shape((*c.x.dims[:-1], chosen, m), c.x.lead),)
 
 
-def _expert_work(c: Call) -> Dim:
-    """The matrices, and the activation: 1 FLOP a hidden unit, 2 with a gate."""
-    matrices, act = (3, 2) if c["gated"] else (2, 1)
-    met = rows(c.x) * _chosen(c) * c.size("hidden")
-    return 2 * matrices * met * c.last() + act * met
+def _hidden_units(c: Call) -> Dim:
+    """Of all experts that all tokens meet."""
+    return rows(c.x) * _chosen(c) * c.size("hidden")
 
 
 def _expert_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
@@ -206,8 +213,8 @@ register(
         ),
         shape=_expert_shape,
         weights=_expert_weights,
-        work=_expert_work,
-        products=True,
+        macs=lambda c: (3 if c["gated"] else 2) * _hidden_units(c) * c.last(),
+        work=lambda c: (2 if c["gated"] else 1) * _hidden_units(c),
         text="Experts",
         value=_expert_value,
         examples=(
@@ -239,8 +246,7 @@ register(
         family="moe",
         inputs=("x", "gates"),
         shape=_combine_shape,
-        work=lambda c: 2 * c.x.numel(),
-        products=True,
+        macs=lambda c: c.x.numel(),
         text="weighted sum",
         value=lambda c, x, w: [(x[0] * x[1][..., None]).sum(axis=-2)],
         examples=(

@@ -27,6 +27,10 @@ def _layernorm_weights(c: Call) -> list[Weight]:
     return [Weight("gain", size), *([Weight("bias", size)] if c["bias"] else [])]
 
 
+RMS_COST = 4  # FLOPs an element: square, sum, divide, gain (or its constant part alone)
+CENTRE_COST = 2  # the mean, and the difference from it
+
+
 def _layernorm_value(
     c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]
 ) -> list[Array]:
@@ -52,14 +56,14 @@ register(
         ),
         shape=last_axis_kept,
         weights=_layernorm_weights,
-        work=per_element(8),
+        work=per_element(CENTRE_COST + RMS_COST),
         text="LayerNorm",
         value=_layernorm_value,
         examples=(
-            Example([["d_t", "d_m"]], [["d_t", "d_m"]], params="2 d_m", flops="8 d_t d_m",
+            Example([["d_t", "d_m"]], [["d_t", "d_m"]], params="2 d_m", flops="6 d_t d_m",
                     label="LayerNorm"),
-            Example([[3, 4]], [[3, 4]], {"bias": False}, params=4, flops=96),
-            Example([[3, 4]], [[3, 4]], {"affine": False}, params=0, flops=96),
+            Example([[3, 4]], [[3, 4]], {"bias": False}, params=4, flops=72),
+            Example([[3, 4]], [[3, 4]], {"affine": False}, params=0, flops=72),
         ),
     )
 )
@@ -84,7 +88,7 @@ register(
         attrs=(Attr("gain", "bool", "has a learned gain", True), EPS),
         shape=last_axis_kept,
         weights=lambda c: [Weight("gain", Shape((c.last(),)))] if c["gain"] else [],
-        work=per_element(4),
+        work=per_element(RMS_COST),
         text="RMSNorm",
         value=_rmsnorm_value,
         examples=(

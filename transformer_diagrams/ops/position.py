@@ -90,13 +90,12 @@ register(
         inputs=(),
         attrs=(LENGTH, WIDTH, BASE),
         shape=_sinusoid_shape,
-        work=lambda c: c["length"] * c["width"],
         text="Sinusoidal positions",
         value=_sinusoid_value,
         examples=(
-            Example([], [["d_t", "2 q"]], {"length": "d_t", "width": "2 q"}, flops="2 d_t q",
+            Example([], [["d_t", "2 q"]], {"length": "d_t", "width": "2 q"},
                     label="Sinusoidal positions"),
-            Example([], [[3, 4]], {"length": 3, "width": 4}, flops=12),
+            Example([], [[3, 4]], {"length": 3, "width": 4}),
         ),
     )
 )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from transformer_diagrams.dims import Dim, Verdict, minimum, product
 from transformer_diagrams.ops.registry import (
+    ZERO,
     Array,
     Attr,
     Call,
@@ -76,9 +77,9 @@ def _grouped_hint(c: Call, a: Shape, b: Shape) -> str:
     return "if each head of b serves several heads of a, say grouped: true"
 
 
-def _matmul_work(c: Call) -> Dim:
+def _matmul_macs(c: Call) -> Dim:
     shape, inner = _matmul(c)
-    return 2 * shape.numel() * inner
+    return shape.numel() * inner
 
 
 def _matmul_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
@@ -103,8 +104,7 @@ register(
             Attr("broadcast", "bool", "an axis of 1 may be stretched", False),
         ),
         shape=lambda c: (_matmul(c)[0],),
-        work=_matmul_work,
-        products=True,
+        macs=_matmul_macs,
         text=lambda c: f"matmul ${c['formula']}$" if c["formula"] else "matmul",
         value=_matmul_value,
         examples=(
@@ -192,11 +192,30 @@ def _einsum(c: Call) -> tuple[Shape, Dim]:
     return result, product([*bound.sizes.values(), *heads])
 
 
-def _einsum_work(c: Call) -> Dim | int:
-    (shape, every), count = _einsum(c), len(c.inputs)
-    if count == 1:  # sums an axis out, or only moves axes
-        return 0 if shape.numel() == every else every
-    return count * every
+def _summed(c: Call) -> bool:
+    """Whether an axis is summed over."""
+    read = _read_einsum(c)
+    return {name for term in read.terms for name in term} != set(read.result)
+
+
+def _einsum_macs(c: Call) -> Dim:
+    """The last of the products takes the sum along; without a sum there are no multiply-adds."""
+    return _einsum(c)[1] if len(c.inputs) > 1 and _summed(c) else ZERO
+
+
+def _einsum_work(c: Call) -> Dim:
+    """Products of further inputs; with a single one, its sum, if there is one."""
+    every, count = _einsum(c)[1], len(c.inputs)
+    if not _summed(c):
+        return (count - 1) * every
+    return every if count == 1 else (count - 2) * every
+
+
+def einsum_keeps(formula: str) -> tuple[int, ...]:
+    """The inputs of an einsum that end in the last two axes of its result."""
+    left, _, right = formula.partition("->")
+    last = _term(right)[-2:]
+    return tuple(n for n, text in enumerate(left.split(",")) if _term(text)[-2:] == last)
 
 
 def _einsum_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
@@ -217,8 +236,8 @@ register(
             Attr("formula", "str", "e.g. 'h t k, h s k -> h t s' or 'htk,hsk->hts'", required=True),
         ),
         shape=lambda c: (_einsum(c)[0],),
+        macs=_einsum_macs,
         work=_einsum_work,
-        products=True,
         text="einsum",
         value=_einsum_value,
         examples=(
@@ -227,6 +246,7 @@ register(
                     label="einsum"),
             Example([[2, 3, 4], [2, 5, 4]], [[2, 3, 5]], {"formula": "htk,hsk->hts"}, flops=240),
             Example([[2, 3, 4]], [[3, 4]], {"formula": "htm->tm"}, flops=24),
+            Example([[3, 4], [4]], [[3, 4]], {"formula": "tm,m->tm"}, flops=12),
         ),
     )
 )

@@ -6,6 +6,9 @@ box says. Its rules are plain functions of a :class:`Call`: shapes and attribute
 Conventions, said once:
 
 - A multiply-add is 2 FLOPs. Biases count as parameters. A data type never changes a count.
+- An op costs what the ops that it is made of cost. A bias costs nothing: the sum of a product
+  begins with it. What depends on positions alone (masks, sines and cosines) is a table, and what
+  is done once a row (a root, a logarithm) is left out.
 - Shapes leave out the batch axis, or name it with a leading "..."; what is counted is then one
   element of those leading axes.
 - A vector is a row: ``y = x W + b`` with ``W`` of shape [in, out].
@@ -24,6 +27,7 @@ from typing import Any
 
 from transformer_diagrams.dims import Dim, DimError, Facts, Verdict, const, parse, product
 from transformer_diagrams.errors import did_you_mean
+from transformer_diagrams.ops.pairs import Seen
 
 ZERO, ONE, TWO = const(0), const(1), const(2)
 ANY = "..."
@@ -521,7 +525,8 @@ class Op:
     attrs     options
     shape     Call -> output shapes; checks everything, raises OpFault
     weights   Call -> learned tensors
-    work      Call -> FLOPs; ``products`` says that they are multiply-adds of a matrix product
+    macs      Call -> multiply-adds of matrix products; ``work``: Call -> FLOPs beside them
+    mask      Call -> what of its scores is left (`pairs.Seen`), None when all
     text      default label, mixed text and $TeX$: fixed, or Call -> text
     form      box or circle; ``symbol`` is what a circle shows
     value     Call, arrays, weights by name -> output arrays; None: cannot be executed
@@ -542,8 +547,9 @@ class Op:
     attrs: tuple[Attr, ...] = ()
     shape: Rule = unchanged
     weights: Rule | None = None
+    macs: Rule | None = None
     work: Rule | None = None
-    products: bool = False
+    mask: Rule | None = None
     text: Rule | str = ""
     form: str = "box"
     symbol: str = ""
@@ -588,7 +594,19 @@ class Op:
 
     def flops(self, c: Call) -> Dim:
         """Floating-point operations of one forward pass (a multiply-add is 2)."""
-        return _size(self.work(c)) if self.work else ZERO
+        products, others = self.costs(c)
+        every, seen = TWO * products + others, self.seen(c)
+        return every if seen is None or every == ZERO else every * seen.share()
+
+    def costs(self, c: Call) -> tuple[Dim, Dim]:
+        """(multiply-adds of matrix products, FLOPs beside them), where nothing is masked."""
+        macs, work = (_size(rule(c)) if rule else ZERO for rule in (self.macs, self.work))
+        return macs, work
+
+    def seen(self, c: Call) -> Seen | None:
+        """What of its [.., target, source] scores it leaves; None: it masks nothing."""
+        found: Seen | None = self.mask(c) if self.mask else None
+        return found
 
     def label(self, c: Call) -> str:
         """The default label: mixed text and $TeX$."""

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from transformer_diagrams.dims import Dim
+from transformer_diagrams.ops.pairs import Seen
 from transformer_diagrams.ops.registry import (
     ANY,
     ONE,
@@ -249,6 +250,19 @@ def axis_kept(c: Call) -> tuple[Shape, ...]:
     c.check_axis(0, c["axis"])
     return (c.x,)
 
+
+def causal_scores(c: Call, window: Dim | None = None, chunk: Dim | None = None) -> Seen:
+    """What a causal mask leaves of x, which is [.., target, source] scores.
+
+    Raises:
+        OpFault: fewer than two axes, or more targets than sources.
+    """
+    target, source = c.need_axes(0, 2).dims[-2:]
+    c.require_at_most(target, source, TARGETS_LAST)
+    return Seen(target, source, source, causal=True, window=window, chunk=chunk)
+
+
+TARGETS_LAST = "targets are the last of the sources, but there are more of them"
 
 # -- counting -------------------------------------------------------------------------------------
 
