@@ -18,7 +18,7 @@ FORMATS ?= svg
 # More options for pytest, e.g.  make test ARGS="-k shapes"
 ARGS    ?=
 
-.PHONY: diagrams docs site setup test lint types bench accept clean help
+.PHONY: diagrams docs site setup test lint types bench accept locks release-check clean help
 
 ## diagrams: draw specs/ into diagrams/, only what changed (FORMATS=svg,pdf,png for more)
 diagrams: $(STAMPS)/run $(STAMPS)/cairo
@@ -55,6 +55,19 @@ bench: $(STAMPS)/run $(STAMPS)/dev
 accept: diagrams
 	@git add --all -- diagrams
 	@git --no-pager diff --cached --stat -- diagrams
+
+## locks: renew the locks from pyproject.toml (make locks UP=--upgrade moves their versions)
+UP   ?=
+LOCK  = $(BIN)/uv pip compile $(UP) --quiet --universal --python-version 3.11 --generate-hashes \
+        --no-annotate --custom-compile-command "make locks" pyproject.toml
+locks: $(STAMPS)/venv
+	@$(PIP) uv
+	@$(LOCK) --extra arabic --extra site --group build -o requirements.lock
+	@$(LOCK) --all-extras --group build -c requirements.lock -o requirements-dev.lock
+
+## release-check: build the wheel and the sdist, install them in empty environments, and draw
+release-check: $(STAMPS)/dev
+	@.ci/release-check $(PY)
 
 ## clean: remove everything made except diagrams/
 clean:

@@ -38,12 +38,13 @@ ARROWS: dict[str, set[str]] = {
     "ops": {"dims"},
     "dims": {"errors"},
     "store": {"cachedir", "errors"},
+    "extras": {"cachedir", "errors"},
     "cachedir": {"files"},
     "files": set(),
     "reading": {"errors"},
     "errors": set(),
     "docs": {"cli"},
-    "live": {"api"},
+    "live": {"api", "extras"},
     "gallery": {"api", "live", "pool"},
 }
 

@@ -7,8 +7,6 @@ import click
 from transformer_diagrams.cli.report import dump
 from transformer_diagrams.cli.values import TextType, json_option
 
-MISSING = "the live figures need NumPy: pip install 'transformer-diagrams[live]'"
-
 
 class FigureId(TextType):
     """The id of a live figure, completed in the shell."""
@@ -21,15 +19,6 @@ class FigureId(TextType):
         from transformer_diagrams.live.figures import IDS
 
         return [click.shell_completion.CompletionItem(i) for i in IDS if i.startswith(incomplete)]
-
-
-def _need_numpy() -> None:
-    from importlib.util import find_spec
-
-    if find_spec("numpy") is None:
-        from transformer_diagrams.errors import Fault, ToolMissing
-
-        raise ToolMissing(Fault("numpy-missing", MISSING))
 
 
 _spec = click.option(
@@ -63,7 +52,6 @@ def live() -> None:
 @json_option
 def list_live(as_json: bool) -> int:
     """The live figures and their sliders."""
-    _need_numpy()
     from transformer_diagrams.live.commands import list_figures
 
     found = list_figures()
@@ -103,7 +91,6 @@ def export(
     data: str | None,
 ) -> int:
     """Write one state of a figure as .svg, .png, .pdf, or .html (live)."""
-    _need_numpy()
     from transformer_diagrams.live import commands
 
     path = commands.export(
@@ -136,7 +123,6 @@ def page(
     data: str | None,
 ) -> int:
     """Write one self-contained page with these figures (none named: all of them)."""
-    _need_numpy()
     from transformer_diagrams.live import commands
 
     path = commands.page(
@@ -151,7 +137,6 @@ def page(
 @click.argument("figures", nargs=-1, type=FigureId())
 def check(figures: tuple[str, ...]) -> int:
     """Compare the page's numbers with NumPy's in every state, in a headless browser."""
-    _need_numpy()
     from transformer_diagrams.live import commands
 
     failed = False

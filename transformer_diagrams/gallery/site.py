@@ -13,6 +13,7 @@ from transformer_diagrams import pool, store
 from transformer_diagrams.api import Model
 from transformer_diagrams.bundled import bundled_specs
 from transformer_diagrams.errors import DiagramError, Fault, Span
+from transformer_diagrams.extras import need
 from transformer_diagrams.gallery import (
     figure_page,
     folder,
@@ -67,6 +68,7 @@ def build(
     :raises DiagramError: every fault of a spec, a page of words or of their links.
     :raises AskError: when ``out`` holds other things, or cannot be written.
     """
+    need("site")
     if not os.fspath(out):
         raise ask_error("the folder of the site has no name")
     place = Path(out)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from transformer_diagrams.errors import Fault, ToolMissing
+from transformer_diagrams.extras import need
 from transformer_diagrams.live.trace import Node
 
 if TYPE_CHECKING:
@@ -16,25 +16,11 @@ if TYPE_CHECKING:
     Values = NDArray[np.float64]
 
 
-def need_numpy() -> None:
-    """Raise :class:`ToolMissing` when NumPy is not installed."""
-    from importlib.util import find_spec
-
-    if find_spec("numpy") is None:
-        raise ToolMissing(
-            Fault(
-                "missing-library",
-                "live figures need the Python package 'numpy', which is not installed",
-                hint="pip install 'transformer-diagrams[live]'",
-            )
-        )
-
-
 class Evaluator:
     """Values of nodes for the present slider values."""
 
     def __init__(self, nodes: Sequence[Node]) -> None:
-        need_numpy()
+        need("live")
         self.nodes = nodes
         self.depends = dependencies(nodes)
         self.params: dict[str, float] = {}
