@@ -22,10 +22,11 @@ if TYPE_CHECKING:
 LEADING = 1.28
 """Distance of baselines, in font sizes."""
 
-_FORMAT = 5  # of the stored layouts: raise when anything that is drawn changes
+_FORMAT = 6  # of the stored layouts: raise when anything that is drawn changes
 _CAP = 0.689  # height of capitals in font sizes, for centring
 _TOP, _BOTTOM = 0.74, 0.22  # least ascent and descent in font sizes
 _TALL, _DEEP = 0.98, 0.42  # ink beyond these is centred by its own box, not by its capitals
+MOST_LETTERS = 8  # that a message lists
 _THIN = 140.0  # between a word's blank and maths, in thousandths
 
 
@@ -248,6 +249,7 @@ class _Line:
 
         start = x
         before = ""
+        missing: dict[shaping.Missing, None] = {}
         for index, piece in enumerate(self.pieces):
             content, kind = piece.content, piece.kind
             if kind == "math":
@@ -269,27 +271,36 @@ class _Line:
                             f"the formula {shown(piece.source)} in the label {label} cannot be "
                             f"set: {problem}; it is shown as typed",
                             found=piece.source,
-                            hint="check the braces and the commands of the TeX between the "
-                            "dollars; write \\$ for a plain dollar sign",
+                            hint=problem.hint,
                             severity="warning",
                         )
                     )
                     content = piece.source
-            x, missing = shaping.draw(content, weight, out, x, y)
-            for letter in missing:
-                faults.append(
-                    Fault(
-                        "missing-letter",
-                        f"no font has the character {letter.said} of the label {label}; "
-                        f"a frame with its code stands for it (the label's font is "
-                        f"{_font_name(weight)})",
-                        found=letter.char,
-                        hint="use another character, or TeX between dollars",
-                        severity="warning",
-                    )
-                )
+            x, lacking = shaping.draw(content, weight, out, x, y)
+            missing |= dict.fromkeys(lacking)
             before = content
+        if missing and label:
+            faults.append(missing_letters([letter.char for letter in missing], label, weight))
         return x - start
+
+
+def missing_letters(chars: list[str], label: str, weight: str = "regular") -> Fault:
+    """One warning that names every letter of a label that no font has."""
+    from transformer_diagrams.text.shaping import Missing
+
+    listed = [Missing(char).said for char in chars[:MOST_LETTERS]]
+    if len(chars) > len(listed):
+        listed.append(f"{len(chars) - len(listed)} more")
+    one = len(chars) == 1
+    return Fault(
+        "missing-letter",
+        f"no font has the character{'' if one else 's'} {', '.join(listed)} of the label {label}; "
+        f"a frame with its code stands for {'it' if one else 'each'} (the label's font is "
+        f"{_font_name(weight)})",
+        found="".join(chars),
+        hint=f"use {'another character' if one else 'other characters'}, or TeX between dollars",
+        severity="warning",
+    )
 
 
 @lru_cache(maxsize=4096)

@@ -48,8 +48,13 @@ class Outline:
         """Add a filled bar; at least one unit thick."""
         l, t = round(left), round(top)  # noqa: E741
         r, b = max(l + 1, round(right)), max(t + 1, round(bottom))
-        self._put("M", ((l, t),))
-        for corner in ((r, t), (r, b), (l, b)):
+        self.shape(((l, t), (r, t), (r, b), (l, b)))
+
+    def shape(self, corners: Iterable[tuple[float, float]]) -> None:
+        """Add a filled shape with straight sides."""
+        first, *others = ((round(x), round(y)) for x, y in corners)
+        self._put("M", (first,))
+        for corner in others:
             self._put("L", (corner,))
         self._put("Z", ())
 

@@ -1,166 +1,197 @@
 r"""TeX in readable Unicode, for search, copying and hearing: ``d_t \times d_m`` -> d_t × d_m.
 
-Not a TeX system: it knows the commands that labels use, and drops the backslash of others.
+Made from the very tree that is drawn, so that what is found is what is seen.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 
-SYMBOLS: dict[str, str] = {
-    "times": "×", "cdot": "·", "cdots": "⋯", "ldots": "…", "dots": "…", "vdots": "⋮",
-    "le": "≤", "leq": "≤", "ge": "≥", "geq": "≥", "ne": "≠", "neq": "≠", "approx": "≈",
-    "equiv": "≡", "sim": "∼", "propto": "∝", "in": "∈", "notin": "∉", "subset": "⊂",
-    "cup": "∪", "cap": "∩", "to": "→", "rightarrow": "→", "leftarrow": "←", "mapsto": "↦",
-    "Rightarrow": "⇒", "uparrow": "↑", "downarrow": "↓", "infty": "∞", "partial": "∂",
-    "nabla": "∇", "sum": "∑", "prod": "∏", "int": "∫", "pm": "±", "mp": "∓", "div": "÷",
-    "ast": "∗", "star": "⋆", "circ": "∘", "bullet": "•", "oplus": "⊕", "otimes": "⊗",
-    "odot": "⊙", "top": "⊤", "bot": "⊥", "mid": "|", "vert": "|", "lvert": "|", "rvert": "|",
-    "Vert": "‖", "lVert": "‖", "rVert": "‖", "|": "‖", "langle": "⟨", "rangle": "⟩",
-    "lfloor": "⌊", "rfloor": "⌋", "lceil": "⌈", "rceil": "⌉", "forall": "∀", "exists": "∃",
-    "ell": "ℓ", "hbar": "ℏ", "prime": "′", "neg": "¬", "land": "∧", "lor": "∨", "ll": "≪",
-    "gg": "≫", "parallel": "∥", "perp": "⊥", "setminus": "∖", "colon": ":", "emptyset": "∅",
-    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "varepsilon": "ε",
-    "zeta": "ζ", "eta": "η", "theta": "θ", "vartheta": "ϑ", "iota": "ι", "kappa": "κ",
-    "lambda": "λ", "mu": "μ", "nu": "ν", "xi": "ξ", "pi": "π", "rho": "ρ", "sigma": "σ",
-    "tau": "τ", "upsilon": "υ", "phi": "φ", "varphi": "φ", "chi": "χ", "psi": "ψ",
-    "omega": "ω", "Gamma": "Γ", "Delta": "Δ", "Theta": "Θ", "Lambda": "Λ", "Xi": "Ξ",
-    "Pi": "Π", "Sigma": "Σ", "Phi": "Φ", "Psi": "Ψ", "Omega": "Ω",
-    ",": " ", ";": " ", ":": " ", "!": "", " ": " ", "quad": "  ", "qquad": "  ",
-    "{": "{", "}": "}", "%": "%", "_": "_", "&": "&", "#": "#", "$": "$", "\\": " ",
-    "left": "", "right": "", "big": "", "Big": "", "bigl": "", "bigr": "", "Bigl": "",
-    "Bigr": "", "displaystyle": "", "textstyle": "", "limits": "",
-}  # fmt: skip
-_WRAPPERS = {
-    "mathrm", "text", "mathbf", "mathit", "mathsf", "mathtt", "mathcal", "operatorname",
-    "boldsymbol", "bm", "textbf", "textit", "textrm", "mathscr", "mathfrak", "vec",
-    "underline", "overline", "mbox",
-}  # fmt: skip
-_ACCENTS = {"hat": "\u0302", "widehat": "\u0302", "tilde": "\u0303", "widetilde": "\u0303",
-            "bar": "\u0304", "dot": "\u0307"}  # fmt: skip
-_DOUBLE = {"R": "ℝ", "Z": "ℤ", "N": "ℕ", "Q": "ℚ", "C": "ℂ", "E": "𝔼", "P": "ℙ", "1": "𝟙"}
+from transformer_diagrams.text.commands import ACCENTS, INTEGRALS, LARGE, SPOKEN, styled
+from transformer_diagrams.text.tex import BadFormula, Node, empty, parse
+
+_RAISED = frozenset("0123456789+-()")
 _SUPER = str.maketrans("0123456789+-()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾")
-_TOKEN = re.compile(r"\\(?:[A-Za-z]+|.)|[{}^_]|\s+|.", re.DOTALL)
 _SPACES = re.compile(r"\s+")
+# Signs of operators that stand close to what they join, and those typed with the blanks meant.
+_CLOSE = frozenset("·∗⋆∘∙+−=<>:/\\")
+_ROOTS = {"": "√", "2": "√", "3": "∛", "4": "∜"}
+_OPERATORS = frozenset((*LARGE.values(), *INTEGRALS.values()))
 
 
 def readable(tex: str) -> str:
-    r"""TeX as a line of Unicode text; never fails.
+    r"""TeX as a line of Unicode text; what cannot be set reads as it is typed. Never fails.
 
     >>> readable(r"\frac{1}{\sqrt{d_K}} Q K^\top")
     '1/√d_K QKᵀ'
     """
-    tokens = _TOKEN.findall(tex)
-    out, _ = _sequence(tokens, 0, 0)
-    return _SPACES.sub(" ", out).strip()
+    try:
+        said = _words(parse(tex))
+    except BadFormula:
+        said = tex
+    return _SPACES.sub(" ", said).strip()
 
 
-_DEEPEST = 60
+def _words(node: Node, alphabet: str = "") -> str:
+    return _SAY[node.kind](node, alphabet)
 
 
-def _sequence(tokens: list[str], at: int, depth: int) -> tuple[str, int]:
-    """Everything up to a closing brace (which is taken too) or the end."""
-    out: list[str] = []
-    while at < len(tokens):
-        if tokens[at] == "}":
-            return "".join(out), at + 1
-        piece, at = _atom(tokens, at, depth)
-        out.append(piece)
-    return "".join(out), at
+def _all(parts: Iterable[Node], alphabet: str) -> list[str]:
+    return [_words(part, alphabet) for part in parts]
 
 
-def _argument(tokens: list[str], at: int, depth: int) -> tuple[str, int]:
-    while at < len(tokens) and tokens[at].isspace():
-        at += 1
-    if at >= len(tokens) or tokens[at] == "}":
-        return "", at
-    return _atom(tokens, at, depth)
+def _row(node: Node, alphabet: str) -> str:
+    out = ""
+    after_name = False
+    for part in node.parts:
+        said = _words(part, alphabet)
+        if not said:
+            continue
+        name = (part.parts[0] if part.kind == "script" else part).kind == "name"
+        # "log p" and "2 sin x" are words of their own.
+        if (after_name and said[0].isalnum()) or (name and out and out[-1] not in " (["):
+            out += " "
+        out += said
+        after_name = name
+    return out
 
 
-def _atom(tokens: list[str], at: int, depth: int) -> tuple[str, int]:
-    token = tokens[at]
-    at += 1
-    if depth > _DEEPEST:
-        return token, at
-    if token == "{":
-        return _sequence(tokens, at, depth + 1)
-    if token in "^_" and len(token) == 1:
-        script, at = _argument(tokens, at, depth + 1)
-        script = script.strip()
-        if token == "_":
-            return f"_{script}", at
-        if script == "⊤":
-            return "ᵀ", at
-        if script in {"′", "″"}:
-            return script, at
-        raised = script.translate(_SUPER)
-        return (raised if raised != script or not script else f"^{script}"), at
-    if token.isspace():
-        # TeX ignores blanks; a blank after a relation reads better kept, one between letters
-        # (the product "Q K") does not.
-        return _blank(tokens, at), at
-    if not token.startswith("\\") or token == "\\":
-        return ("′" if token == "'" else " " if token == "~" else token), at
-    name = token[1:]
-    if name in SYMBOLS:
-        return _spaced(name), at
-    if name == "frac" or name in ("dfrac", "tfrac"):
-        above, at = _argument(tokens, at, depth + 1)
-        below, at = _argument(tokens, at, depth + 1)
-        return f"{_grouped(above)}/{_grouped(below)}", at
-    if name == "sqrt":
-        inner, at = _argument(tokens, at, depth + 1)
-        return f"√{_grouped(inner)}", at
-    if name == "mathbb":
-        inner, at = _argument(tokens, at, depth + 1)
-        return "".join(_DOUBLE.get(char, char) for char in inner), at
-    if name in _ACCENTS:
-        inner, at = _argument(tokens, at, depth + 1)
-        return inner + _ACCENTS[name], at
-    if name in _WRAPPERS:
-        return _verbatim(tokens, at, depth + 1)
-    return name, at
+def _blank(node: Node, alphabet: str) -> str:
+    return node.text
 
 
-def _verbatim(tokens: list[str], at: int, depth: int) -> tuple[str, int]:
-    """The argument of a text command, blanks kept."""
-    if at < len(tokens) and tokens[at] == "{":
-        out: list[str] = []
-        at += 1
-        while at < len(tokens) and tokens[at] != "}":
-            if tokens[at].isspace():
-                out.append(" ")
-                at += 1
-            else:
-                piece, at = _atom(tokens, at, depth + 1)
-                out.append(piece)
-        return "".join(out), at + 1
-    return _argument(tokens, at, depth)
+def _space(node: Node, alphabet: str) -> str:
+    return " " if node.size > 0 else ""
 
 
-_RELATIONS = {"times", "le", "leq", "ge", "geq", "ne", "neq", "approx", "equiv", "in", "to",
-              "rightarrow", "leftarrow", "mapsto", "Rightarrow", "oplus", "otimes", "odot",
-              "pm", "mid", "propto", "sim", "cup", "cap", "subset", "parallel", "ll",
-              "gg"}  # fmt: skip
+def _letter(node: Node, alphabet: str) -> str:
+    # Double-struck letters have a meaning of their own, as has ℝ; other alphabets are a look.
+    char = styled(node.text, alphabet) if alphabet == "DOUBLE-STRUCK" else node.text
+    return SPOKEN.get(char, char)
 
 
-def _spaced(name: str) -> str:
-    return f" {SYMBOLS[name]} " if name in _RELATIONS else SYMBOLS[name]
+def _number(node: Node, alphabet: str) -> str:
+    if alphabet == "DOUBLE-STRUCK":
+        return "".join(styled(char, alphabet) for char in node.text)
+    return node.text
 
 
-def _blank(tokens: list[str], at: int) -> str:
-    before = tokens[at - 2] if at >= 2 else ""
-    after = tokens[at] if at < len(tokens) else ""
-    glue = set("=<>+-|,")
-    if before in glue or after in glue:
-        return " "
-    if before.isdigit() or before == "}" or after == "\\":
-        return " "
-    # A product of scripted letters, "n_g d_K", needs the blank to be read as two symbols.
-    scripted = at >= 3 and tokens[at - 3] in ("_", "^")
-    return " " if scripted or before == "" else ""
+def _text(node: Node, alphabet: str) -> str:
+    return node.text
+
+
+def _sign(node: Node, alphabet: str) -> str:
+    said = SPOKEN.get(node.text, node.text)
+    spaced = node.note in ("bin", "rel") and node.text not in _CLOSE
+    return f" {said} " if spaced else said
+
+
+def _big(node: Node, alphabet: str) -> str:
+    return "" if node.text == "." else node.text
+
+
+def _font(node: Node, alphabet: str) -> str:
+    return "".join(_all(node.parts, node.note))
+
+
+def _script(node: Node, alphabet: str) -> str:
+    base, below, above = node.parts
+    said = _words(base, alphabet)
+    if base.kind == "span" and not base.note and base.text.endswith(("brace", "bracket", "paren")):
+        notes = [_words(part, alphabet).strip() for part in (below, above) if not empty(part)]
+        return f"{said} ({', '.join(notes)})" if notes else said
+    if not empty(below):
+        said += f"_{_grouped(_words(below, alphabet))}"
+    if not empty(above):
+        said += _raised(_words(above, alphabet).strip())
+    return said
+
+
+def _raised(script: str) -> str:
+    if script == "⊤":
+        return "ᵀ"
+    primes = script[: len(script) - len(script.lstrip("′″‴⁗"))]
+    rest = script[len(primes) :]
+    if not rest:
+        return primes
+    if set(rest) <= _RAISED:
+        return primes + rest.translate(_SUPER)
+    return f"{primes}^{_grouped(rest)}"
+
+
+def _frac(node: Node, alphabet: str) -> str:
+    above, below = _all(node.parts, alphabet)
+    if node.size:
+        return f"{_grouped(above)}/{_grouped(below)}"
+    if node.text == "()":
+        return f"{_grouped(above)} choose {_grouped(below)}"
+    left, right = node.text or ("", "")
+    return f"{left}{above.strip()} over {below.strip()}{right}"
+
+
+def _root(node: Node, alphabet: str) -> str:
+    inner, degree = _all(node.parts, alphabet)
+    degree = degree.strip()
+    if degree in _ROOTS:
+        return f"{_ROOTS[degree]}{_grouped(inner)}"
+    return f"{_grouped(degree)}-th root of {_grouped(inner)}"
+
+
+def _accent(node: Node, alphabet: str) -> str:
+    inner = _words(node.parts[0], alphabet).strip()
+    return inner[:1] + ACCENTS[node.text][2] + inner[1:]
+
+
+def _span(node: Node, alphabet: str) -> str:
+    return _words(node.parts[0], alphabet).strip()
+
+
+def _stack(node: Node, alphabet: str) -> str:
+    base = node.parts[0]
+    said, below, above = (one.strip() for one in _all(node.parts, alphabet))
+    if below and (base.kind == "name" or base.text in _OPERATORS):
+        return f"{said}_{below}"
+    places = [f"{script} {place}" for script, place in ((below, "below"), (above, "above")) if script]
+    return f" {said} with {' and '.join(places)} " if places else said
+
+
+def _arrow(node: Node, alphabet: str) -> str:
+    below, above = (one.strip() for one in _all(node.parts, alphabet))
+    places = [f"{script} {place}" for script, place in ((below, "below"), (above, "above")) if script]
+    return f" {node.text} with {' and '.join(places)} " if places else f" {node.text} "
+
+
+def _fence(node: Node, alphabet: str) -> str:
+    left, right = node.text.replace(".", " ")
+    return f"{left}{''.join(_all(node.parts, alphabet)).strip()}{right}"
+
+
+def _table(node: Node, alphabet: str) -> str:
+    rows = ", ".join if node.note == "rl" else "; ".join
+    cells = "" if node.note == "rl" else ", "
+    said = rows(
+        cells.join(" ".join(cell.split()) for cell in _all(row.parts, alphabet))
+        for row in node.parts
+    )
+    left, right = node.text.replace(".", " ")
+    return f"{left}{said}{right}"
+
+
+def _phantom(node: Node, alphabet: str) -> str:
+    return ""
 
 
 def _grouped(text: str) -> str:
     text = text.strip()
-    return f"({text})" if re.search(r"[\s+\-/]", text) else text
+    held = text.startswith("(") and text.find(")") == len(text) - 1
+    return f"({text})" if re.search(r"[\s+\-/=<>]", text) and not held else text
+
+
+_SAY: dict[str, Callable[[Node, str], str]] = {
+    "row": _row, "style": _row, "class": _row, "box": _row, "blank": _blank, "space": _space,
+    "letter": _letter, "number": _number, "name": _text, "words": _text, "sign": _sign,
+    "big": _big, "font": _font, "script": _script, "frac": _frac, "root": _root,
+    "accent": _accent, "span": _span, "stack": _stack, "arrow": _arrow, "fence": _fence,
+    "table": _table, "phantom": _phantom,
+}  # fmt: skip

@@ -1,0 +1,75 @@
+"""What is wrong with a label, and where in it: asked before anything is drawn.
+
+TeX is judged by the reader of `tex` alone. The setter and the fonts are asked only where a label
+is more than plain ASCII, and their answer is kept with the measured text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from transformer_diagrams.text.layout import measure
+from transformer_diagrams.text.markup import clean, parse_line, shown
+from transformer_diagrams.text.tex import BadFormula, parse
+
+
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """A fault of a label; ``at`` is its place, counted in characters from the label's start."""
+
+    code: str
+    message: str
+    at: int
+    found: str
+    hint: str
+    error: bool
+
+
+@lru_cache(maxsize=4096)
+def judge(markup: str) -> tuple[Complaint, ...]:
+    r"""Everything that keeps a label from being drawn as meant, in the order of the text.
+
+    Raises :class:`ToolMissing` when a font is absent and the label is not cached.
+
+    >>> [c.at for c in judge(r"Linear $\nosuch{x}$")]
+    [8]
+    """
+    text, _ = clean(markup)
+    found: list[Complaint] = []
+    formulas = False
+    at = 0
+    for line in text.split("\n"):
+        for piece in parse_line(line):
+            if piece.kind == "math":
+                formulas = True
+                inset = 1 if piece.source.startswith("$") else 0
+                try:
+                    parse(piece.content)
+                except BadFormula as problem:
+                    place = at + inset + problem.at
+                    found.append(_cannot(piece.source, str(problem), place, problem.hint))
+            at += len(piece.source)
+        at += 1
+    if found or not (formulas or not text.isascii()):
+        return tuple(found)
+    for fault in measure(markup, 10.0).warnings:
+        if fault.code == "bad-formula":
+            place = max(0, text.find(fault.found))
+            found.append(Complaint(fault.code, fault.message.removesuffix(_TYPED), place,
+                                   fault.found, fault.hint, True))  # fmt: skip
+        elif fault.code == "missing-letter":
+            place = next((n for n, char in enumerate(text) if char in fault.found), 0)
+            found.append(
+                Complaint(fault.code, fault.message, place, fault.found, fault.hint, False)
+            )
+    return tuple(found)
+
+
+_TYPED = "; it is shown as typed"
+
+
+def _cannot(source: str, why: str, at: int, hint: str) -> Complaint:
+    return Complaint(
+        "bad-formula", f"the formula {shown(source)} cannot be set: {why}", at, source, hint, True
+    )
