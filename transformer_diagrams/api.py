@@ -168,6 +168,29 @@ class Model:
 
         return check(self.spec, self.library)
 
+    @cached_property
+    def _labels(self) -> Report:
+        """What is wrong with the texts of this spec and of those that it uses."""
+        from transformer_diagrams import labels
+
+        return _joined(fault for spec in self._specs() for fault in labels.faults(spec))
+
+    def _specs(self) -> Iterator[Spec]:
+        """This spec, and each that it uses, directly or not."""
+        from transformer_diagrams.spec.blocks import walk
+
+        todo = [self.spec]
+        seen = {self.spec.span.file}
+        while todo:
+            spec = todo.pop()
+            yield spec
+            for block in walk(spec.blocks):
+                if block.kind == "use":
+                    used = self.library.get(block.use, spec)
+                    if used.span.file not in seen:
+                        seen.add(used.span.file)
+                        todo.append(used)
+
     # -- what a user asks for
 
     def check(self, config: str | None = None) -> Report:
@@ -182,9 +205,9 @@ class Model:
         if report.errors:
             return report
         if config is None:
-            return _joined(report.faults, self._checked.report.faults)
+            return _joined(report.faults, self._labels.faults, self._checked.report.faults)
         self._know(config, ())
-        return _joined(report.faults, self._numbers(config, {}).faults)
+        return _joined(report.faults, self._labels.faults, self._numbers(config, {}).faults)
 
     def validate(self) -> Report:
         """What the JSON Schema alone finds, as an editor would mark it; see :meth:`check` for all.
@@ -213,6 +236,7 @@ class Model:
         if length is not None:
             typed("length", length, int)
         self._know(options.config, options.set)
+        self._labels.raise_if_errors()
         return inspect(
             self.spec,
             self.library,
@@ -279,7 +303,7 @@ class Model:
 
         options = settle(asked, self.spec.show)
         self._know(options.config, options.set)
-        self._checked.report.raise_if_errors()
+        self._sound()
         try:
             if not (options.config or options.set or options.callout):
                 return draw(self._checked.inferred, open=options.open)
@@ -364,6 +388,10 @@ class Model:
 
     # -- how
 
+    def _sound(self) -> None:
+        """Raise every error of the texts, the wiring and the shapes at once."""
+        _joined(self._labels.faults, self._checked.report.faults).raise_if_errors()
+
     def _numbers(self, config: str | None, sets: Mapping[str, str]) -> Report:
         """Faults of the shapes under one setting: as symbols, and with its numbers."""
         from transformer_diagrams.graph.check import infer
@@ -383,11 +411,13 @@ class Model:
         drawing = _drawing(_placed(graph, options), options)
         chosen = get(format)
         data = chosen.write(drawing)
+        told = {(f.code, f.found) for f in self._labels.warnings}  # there with their lines
         warnings = _joined(
             self._loaded[1].warnings,
             direction.without(self._checked.report.warnings),
             direction.in_graph(graph, options.direction),
-            drawing.warnings,
+            self._labels.warnings,
+            (f for f in drawing.warnings if (f.code, f.found) not in told),
         ).faults
         return store.Entry(data, chosen.media_type, tuple(warnings), self._trace())
 
@@ -559,7 +589,7 @@ def compare(
     graphs, counts = [], []
     for model, config in ((a, config_a), (b, config_b)):
         model._know(config, ())
-        model._checked.report.raise_if_errors()
+        model._sound()
         # Symbols, whatever the config: a size that has another number is no other structure.
         graphs.append(build(model.spec, model.library, config=config, open=["*"]))
         counts.append(model.inspection(config, length=length))

@@ -69,7 +69,7 @@ register(
             axis_attr("the axis of positions", -2),
             Attr("kind", "enum", "what is kept: something of every token, or a state of a fixed "
                  "size, whatever the length", "tokens", choices=_KINDS),
-            Attr("name", "str", "words before the count, in the label", ""),
+            Attr("name", "str", "words before the count, in the label", "", shown="text"),
         ),
         shape=_cache_shape,
         text=_cache_label,

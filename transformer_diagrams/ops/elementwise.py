@@ -141,7 +141,8 @@ register(
         summary="Multiply by one number, such as 1/sqrt(d_K), or by a learned one for each head.",
         family="elementwise",
         attrs=(
-            Attr("by", "str", "the factor: a formula such as 1/sqrt(d_K) or d_m^-1/2, or TeX", ""),
+            Attr("by", "str", "the factor: a formula such as 1/sqrt(d_K) or d_m^-1/2, or TeX", "",
+                 shown="tex"),
             Attr("learned", "bool", "the factor is a learned number", False),
             Attr("count", "dim", "how many learned factors: 1, or one for each head", 1),
         ),

@@ -6,7 +6,8 @@ from transformer_diagrams.ops.registry import Attr, Call, Example, Op, Shape, We
 from transformer_diagrams.ops.rules import symbol_tex
 
 SIZE = Attr("size", "dims", "sizes of its axes", required=True)
-SYMBOL = Attr("symbol", "str", "name of the tensor, for the label, e.g. P", "")
+SYMBOL = Attr("symbol", "str", "name of the tensor, for the label, e.g. P", "",
+              shown="tex")
 
 
 def _symbol_or(c: Call, words: str) -> str:

@@ -20,7 +20,8 @@ from transformer_diagrams.ops.rules import affine, last_axis_kept, rows, symbol_
 
 OUT = Attr("out", "dim", "size of the last axis of y", required=True)
 BIAS = Attr("bias", "bool", "add a learned bias", False)
-WEIGHT = Attr("weight", "str", "name of the weight matrix, for the label, e.g. W_Q", "")
+WEIGHT = Attr("weight", "str", "name of the weight matrix, for the label, e.g. W_Q", "",
+              shown="tex")
 
 
 def _mapped(c: Call) -> tuple[Shape, ...]:
@@ -144,8 +145,8 @@ register(
             OUT,
             Attr("rank", "dim", "the inner width r", required=True),
             Attr("alpha", "float", "scales the product by alpha/r (default: not at all)"),
-            Attr("a", "str", "name of the first factor, for the label", "A"),
-            Attr("b", "str", "name of the second factor, for the label", "B"),
+            Attr("a", "str", "name of the first factor, for the label", "A", shown="tex"),
+            Attr("b", "str", "name of the second factor, for the label", "B", shown="tex"),
         ),
         shape=_mapped,
         weights=lambda c: [

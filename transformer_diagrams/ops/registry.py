@@ -206,7 +206,10 @@ def listed(words: Sequence[object], last: str = "and") -> str:
 
 @dataclass(frozen=True, slots=True)
 class Attr:
-    """An option of an op, as a spec writes it. ``kind`` is one of KINDS."""
+    """An option of an op, as a spec writes it. ``kind`` is one of KINDS.
+
+    ``shown`` says that a text stands in the op's own label: as "tex", or as "text".
+    """
 
     name: str
     kind: str
@@ -214,6 +217,7 @@ class Attr:
     default: Any = None
     required: bool = False
     choices: tuple[str, ...] = ()
+    shown: str = ""
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:

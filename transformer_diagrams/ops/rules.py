@@ -6,6 +6,7 @@ Ports are matched against small patterns, as a textbook writes them: ``unify(c, 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -296,16 +297,19 @@ def affine(c: Call, *matrix: Dim, bias: bool, name: str = "W") -> list[Weight]:
 # -- labels ---------------------------------------------------------------------------------------
 
 
+# A script of several letters, up to the next script or prime.
+_SCRIPT = re.compile(r"(_)([^^'\s]{2,})|(\^)([^_^'\s]{2,})")
+
+
 def symbol_tex(symbol: str) -> str:
-    r"""A weight's name as TeX: ``W_Q`` stays, ``W_DKV`` is ``W_{DKV}``; TeX stays as it is."""
+    r"""A weight's name as TeX: ``W_Q`` stays, ``W_DKV`` is ``W_{DKV}``; TeX stays as it is.
+
+    >>> symbol_tex("W_DKV"), symbol_tex("W_K^c"), symbol_tex("W^(1)_Q")
+    ('W_{DKV}', 'W_K^c', 'W^{(1)}_Q')
+    """
     if "\\" in symbol or "{" in symbol:
         return symbol
-    head, underscore, tail = symbol.partition("_")
-    primes = len(tail) - len(tail.rstrip("'"))
-    sub, mark = (tail[:-primes], tail[-primes:]) if primes else (tail, "")
-    if not underscore or len(sub) <= 1:
-        return symbol
-    return f"{head}_{{{sub}}}{mark}"
+    return _SCRIPT.sub(r"\1\3{\2\4}", symbol)
 
 
 def with_symbol(word: str, symbol: str | None) -> str:

@@ -16,6 +16,10 @@ def _pairs(words: str) -> dict[str, str]:
     return dict(zip(parts[::2], parts[1::2], strict=True))
 
 
+def _listed(words: str) -> list[str]:
+    return words.split()
+
+
 # Letters and other signs without space around them.
 ORDINARY: Final = _pairs(
     "alpha α beta β gamma γ delta δ epsilon ϵ varepsilon ε zeta ζ eta η theta θ vartheta ϑ "
@@ -31,9 +35,8 @@ ORDINARY: Final = _pairs(
     "degree ° checkmark ✓ maltese ✠ S § P ¶ copyright © pounds £ yen ¥ circledR ® circledS Ⓢ "
     "mho ℧ Bbbk 𝕜 Finv Ⅎ Game ⅁ diagup ╱ diagdown ╲ dag † ddag ‡ "
     "ldots … dots … dotsc … dotso … cdots ⋯ dotsb ⋯ dotsm ⋯ dotsi ⋯ vdots ⋮ ddots ⋱ "
-    "textbackslash \\ textasciicircum ^ textasciitilde ~ textunderscore _ vert | mid@ord | Vert ‖"
+    "textbackslash \\ textasciicircum ^ textasciitilde ~ textunderscore _"
 )
-del ORDINARY["mid@ord"]
 
 BINARY: Final = _pairs(
     "times × cdot · centerdot · div ÷ pm ± mp ∓ ast ∗ star ⋆ circ ∘ bullet ∙ cap ∩ cup ∪ "
@@ -113,11 +116,13 @@ DELIMITERS: Final = {
 
 # Names that are set upright; those of the second row take limits.
 FUNCTIONS: Final = frozenset(
-    "arccos arcsin arctan arctg arg ch cos cosh cot coth csc ctg cth deg dim exp hom ker lg ln "
-    "log sec sh sin sinh tan tanh tg th".split()
+    _listed(
+        "arccos arcsin arctan arctg arg ch cos cosh cot coth csc ctg cth deg dim exp hom ker lg "
+        "ln log sec sh sin sinh tan tanh tg th"
+    )
 )
 LIMITS: Final = {
-    **{name: name for name in "det gcd inf lim max min sup Pr".split()},
+    **{name: name for name in ["det", "gcd", "inf", "lim", "max", "min", "sup", "Pr"]},
     "argmax": "arg max", "argmin": "arg min", "liminf": "lim inf", "limsup": "lim sup",
     "injlim": "inj lim", "projlim": "proj lim",
 }  # fmt: skip
@@ -174,7 +179,7 @@ ALPHABETS: Final = {
     "text": "", "mbox": "", "hbox": "",
 }  # fmt: skip
 TEXTS: Final = frozenset(
-    "text textrm textup textmd textnormal textbf textit emph textsf texttt mbox hbox".split()
+    _listed("text textrm textup textmd textnormal textbf textit emph textsf texttt mbox hbox")
 )
 OLD_FONTS: Final = {
     "rm": "mathrm", "bf": "mathbf", "it": "mathit", "sf": "mathsf", "tt": "mathtt",
@@ -233,7 +238,7 @@ TABLES: Final = {
 # Escaped signs: \% is a per cent sign.
 ESCAPES: Final = {
     "%": ("%", "ord"), "_": ("_", "ord"), "&": ("&", "ord"), "#": ("#", "ord"), "$": ("$", "ord"),
-    "{": ("{", "open"), "}": ("}", "close"), "|": ("‖", "fence"), "-": ("", "ord"), "/": ("", "ord"),
+    "{": ("{", "open"), "}": ("}", "close"), "|": ("‖", "fence"),
 }  # fmt: skip
 
 # Signs as typed that are no letters and no digits.
@@ -270,12 +275,12 @@ SPOKEN: Final = {"∣": "|", "⩽": "≤", "⩾": "≥", "∙": "•", "ϵ": "ε
 """Words say the more common of two signs that mean the same, so that they are found."""
 
 _OTHERS: Final = frozenset(
-    "left right middle limits nolimits sqrt overset underset stackrel overunderset substack not "
-    "operatorname pmod bmod mod pod mathstrut strut hspace kern mkern mskip hskip begin end "
-    "smash mathclap mathllap mathrlap tag ensuremath root of nonumber notag bra ket braket "
-    "limsup nolimits displaylimits overwithdelims cr "
-    "varliminf varlimsup".split()
-) - {"overunderset", "tag", "root", "of", "displaylimits", "overwithdelims", "smash"}  # fmt: skip
+    _listed(
+        "left right middle limits nolimits sqrt overset underset stackrel substack not "
+        "operatorname pmod bmod mod pod mathstrut strut hspace kern mkern mskip hskip begin end "
+        "ensuremath nonumber notag bra ket braket varliminf varlimsup cr"
+    )
+)
 
 KNOWN: Final = frozenset().union(
     SYMBOLS, FUNCTIONS, LIMITS, SPACES, ACCENTS, SPANNING, ARROWS, ALPHABETS, OLD_FONTS, FRACTIONS,
@@ -332,8 +337,6 @@ INSTEAD: Final = {
     "KL": "write \\operatorname{KL}",
     "T": "write ^\\top for the transpose",
     "transpose": "write ^\\top for the transpose",
-    "frak": "",
-    "middle": "\\middle stands between \\left and \\right",
     "raisebox": "raise by a superscript, ^{...}",
     "raise": "raise by a superscript, ^{...}",
     "lower": "lower by a subscript, _{...}",
@@ -354,7 +357,7 @@ def styled(char: str, alphabet: str) -> str:
     name = unicodedata.name(char, "")
     rest = (
         name.replace("LATIN ", "").replace("GREEK ", "").replace(" LETTER ", " ")
-        .replace("LUNATE ", "").replace("PARTIAL DIFFERENTIAL", "PARTIAL DIFFERENTIAL")
+        .replace("LUNATE ", "")
     )  # fmt: skip
     tried = [f"MATHEMATICAL {alphabet} {rest}"]
     if alphabet in ("SCRIPT", "FRAKTUR", "DOUBLE-STRUCK"):  # some were in Unicode before the others

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
+from transformer_diagrams.errors import ToolMissing
 from transformer_diagrams.text.layout import measure
 from transformer_diagrams.text.markup import clean, parse_line, shown
 from transformer_diagrams.text.tex import BadFormula, parse
@@ -53,16 +54,30 @@ def judge(markup: str) -> tuple[Complaint, ...]:
         at += 1
     if found or not (formulas or not text.isascii()):
         return tuple(found)
-    for fault in measure(markup, 10.0).warnings:
-        if fault.code == "bad-formula":
-            place = max(0, text.find(fault.found))
-            found.append(Complaint(fault.code, fault.message.removesuffix(_TYPED), place,
-                                   fault.found, fault.hint, True))  # fmt: skip
-        elif fault.code == "missing-letter":
-            place = next((n for n, char in enumerate(text) if char in fault.found), 0)
-            found.append(
-                Complaint(fault.code, fault.message, place, fault.found, fault.hint, False)
-            )
+    try:
+        warnings = measure(markup, 10.0).warnings
+    except ToolMissing:
+        return ()  # whoever draws will say so
+    for fault in warnings:
+        if fault.code not in ("bad-formula", "missing-letter"):
+            continue
+        error = fault.code == "bad-formula"
+        # A sign without a glyph is named in quotes; else the fault is the whole formula's.
+        begin = max(0, text.find(fault.found)) if error else 0
+        place = next(
+            (
+                n
+                for n, char in enumerate(text)
+                if n >= begin
+                and (f"no sign '{char}'" in fault.message or not error)
+                and (error or char in fault.found)
+            ),
+            begin,
+        )
+        message = fault.message.removesuffix(_TYPED)
+        found.append(Complaint(fault.code, message, place, fault.found, fault.hint, error))
+    if any(complaint.error for complaint in found):  # a formula as typed lacks letters again
+        found = [complaint for complaint in found if complaint.error]
     return tuple(found)
 
 

@@ -245,7 +245,7 @@ class _Line:
     ) -> float:
         """Draw from pen position (x, y); returns the advance. Problems go to ``faults``."""
         from transformer_diagrams.text import shaping
-        from transformer_diagrams.text.maths import BadFormula
+        from transformer_diagrams.text.tex import BadFormula
 
         start = x
         before = ""

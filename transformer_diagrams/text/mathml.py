@@ -21,7 +21,7 @@ _SPACE = {
     "punct": ("0", "thinmathspace"),
 }
 _BEFORE_SIGN = ("", "bin", "rel", "open", "punct", "op", "large")  # then a minus is a sign
-_NO_SPACE = {"lspace": "0", "rspace": "0"}
+_NO_SPACE: dict[str, str] = {"lspace": "0", "rspace": "0"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class _Writer:
             ):
                 row.append(ET.Element("mspace", width="thinmathspace"))
             scripted = part.kind == "script" and kind == "large"
-            if made.tag == "mo" and made.text in "−+±∓" and before in _BEFORE_SIGN:
+            if made.tag == "mo" and (made.text or "x") in "−+±∓" and before in _BEFORE_SIGN:
                 made.set("form", "prefix")
             row.append(made)
             before = kind
@@ -92,7 +92,7 @@ class _Writer:
                 return _identifier(char, ask.alphabet)
             if char in "∂∇" and ask.alphabet:
                 char = styled(char, ask.alphabet)
-            made = ET.Element("mi", mathvariant="normal", **_NO_SPACE)
+            made = ET.Element("mi", {"mathvariant": "normal", **_NO_SPACE})
             made.text = char
             return made
         made = ET.Element("mo")
@@ -143,7 +143,7 @@ class _Writer:
         limits = node.note == "limits" or (not node.note and _has_limits(base, ask.display))
         sub, sup = not empty(below), not empty(above)
         inner_base = self.one(base, ask) if not empty(base) else ET.Element("mspace", width="0")
-        if inner_base.get("movablelimits") or base.kind == "sign" and base.note == "large":
+        if inner_base.get("movablelimits") or (base.kind == "sign" and base.note == "large"):
             inner_base.set("movablelimits", "false" if limits or node.note else "true")
             if limits:
                 inner_base.set("rspace", "0")
@@ -187,7 +187,7 @@ class _Writer:
         made = ET.Element("mover", accent="true")
         made.append(self.one(_dotless(node.parts[0]), ask))
         sign, stretchy, _ = ACCENTS[node.text]
-        mark = ET.SubElement(made, "mo", stretchy="true" if stretchy else "false", **_NO_SPACE)
+        mark = ET.SubElement(made, "mo", {"stretchy": "true" if stretchy else "false", **_NO_SPACE})
         mark.text = sign
         return made
 
@@ -195,7 +195,7 @@ class _Writer:
         sign, above = SPANNING[node.text]
         made = ET.Element("mover" if above else "munder")
         made.append(self.one(node.parts[0], ask))
-        mark = ET.SubElement(made, "mo", accent="true", stretchy="true", **_NO_SPACE)
+        mark = ET.SubElement(made, "mo", {"accent": "true", "stretchy": "true", **_NO_SPACE})
         mark.text = sign
         return made
 
@@ -234,7 +234,7 @@ class _Writer:
         if node.text == ".":
             return ET.Element("mspace", width="0")
         size = f"{node.size}em"
-        made = ET.Element("mo", stretchy="true", minsize=size, maxsize=size, **_NO_SPACE)
+        made = ET.Element("mo", {"stretchy": "true", "minsize": size, "maxsize": size, **_NO_SPACE})
         if node.note == "m":
             made.attrib.update(lspace="thickmathspace", rspace="thickmathspace")
         made.text = node.text

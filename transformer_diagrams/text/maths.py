@@ -48,9 +48,7 @@ def set_formula(tex: str) -> Formula:
                 f"the font for maths has no sign '{char}'", at, "write it outside of the dollars"
             )
     try:
-        advance, glyphs, shapes = setter.place(
-            mathml(tree, setter.KNOWN_SPACING), UNITS * SCALE
-        )
+        advance, glyphs, shapes = setter.place(mathml(tree, setter.KNOWN_SPACING), UNITS * SCALE)
     except (RecursionError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError):
         # The tree is right: it is the setter that cannot do it.
         raise BadFormula("ziamath cannot set it", hint="write it in a simpler way") from None

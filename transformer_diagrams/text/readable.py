@@ -126,7 +126,7 @@ def _frac(node: Node, alphabet: str) -> str:
         return f"{_grouped(above)}/{_grouped(below)}"
     if node.text == "()":
         return f"{_grouped(above)} choose {_grouped(below)}"
-    left, right = node.text or ("", "")
+    left, right = tuple(node.text) or ("", "")
     return f"{left}{above.strip()} over {below.strip()}{right}"
 
 
@@ -152,18 +152,22 @@ def _stack(node: Node, alphabet: str) -> str:
     said, below, above = (one.strip() for one in _all(node.parts, alphabet))
     if below and (base.kind == "name" or base.text in _OPERATORS):
         return f"{said}_{below}"
-    places = [f"{script} {place}" for script, place in ((below, "below"), (above, "above")) if script]
+    places = [
+        f"{script} {place}" for script, place in ((below, "below"), (above, "above")) if script
+    ]
     return f" {said} with {' and '.join(places)} " if places else said
 
 
 def _arrow(node: Node, alphabet: str) -> str:
     below, above = (one.strip() for one in _all(node.parts, alphabet))
-    places = [f"{script} {place}" for script, place in ((below, "below"), (above, "above")) if script]
+    places = [
+        f"{script} {place}" for script, place in ((below, "below"), (above, "above")) if script
+    ]
     return f" {node.text} with {' and '.join(places)} " if places else f" {node.text} "
 
 
 def _fence(node: Node, alphabet: str) -> str:
-    left, right = node.text.replace(".", " ")
+    left, right = tuple(node.text.replace(".", " "))
     return f"{left}{''.join(_all(node.parts, alphabet)).strip()}{right}"
 
 
@@ -174,7 +178,7 @@ def _table(node: Node, alphabet: str) -> str:
         cells.join(" ".join(cell.split()) for cell in _all(row.parts, alphabet))
         for row in node.parts
     )
-    left, right = node.text.replace(".", " ")
+    left, right = tuple(node.text.replace(".", " "))
     return f"{left}{said}{right}"
 
 

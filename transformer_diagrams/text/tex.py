@@ -1,4 +1,4 @@
-r"""Reads a TeX formula into a tree, or says what is wrong with it, where, and what to write instead.
+r"""Reads a TeX formula into a tree, or says what is wrong with it, where, and what to do.
 
 The tree is what the setter draws and what the words for search and hearing are made from.
 Nothing is guessed: a command that is not in the table of `commands` is a fault.
@@ -45,7 +45,7 @@ class Node:
     letter, number, name (``note``: limits), words (``note``: alphabet)    ``text`` as it stands
     space    ``size`` ems            blank    what was typed between two parts, for the words
     script   ``parts`` base, below, above (an empty row is none); ``note``: limits, nolimits
-    frac     ``parts`` above, below; ``text`` two brackets or none; ``note`` style; ``size`` 0: no bar
+    frac     ``parts`` above, below; ``text`` brackets or none; ``note`` style; ``size`` 0: no bar
     root     ``parts`` radicand, degree     accent, span, box    ``text`` the command
     stack    ``parts`` base, below, above   arrow   ``text`` the sign; ``parts`` below, above
     fence    ``text`` two delimiters around ``parts``; big    ``text`` at ``size`` ems
@@ -140,7 +140,9 @@ class _Reader:
         if token == "&":
             self.fail("'&' stands outside a table", at, "write \\& for the sign")
         self.fail(
-            f"{token} stands outside a table", at, "a line ends with \\n between two dollars $"
+            f"{token} stands outside a table",
+            at,
+            "close the dollars and begin a new line of the label, or use a table",
         )
 
     # -- rows
@@ -173,7 +175,9 @@ class _Reader:
             parts.append(self.scripted(depth, parts))
         return Node("row", begin, parts=tuple(part for part in parts if part.kind != "gone"))
 
-    def _halves(self, name: str, above: list[Node], begin: int, depth: int, stop: Callable[[str], bool]) -> Node:
+    def _halves(
+        self, name: str, above: list[Node], begin: int, depth: int, stop: Callable[[str], bool]
+    ) -> Node:
         at = self.at
         self.now += 1
         below = self.row(depth + 1, stop)
@@ -248,7 +252,9 @@ class _Reader:
         if token.isdigit():
             self.now += 1
             return Node("number", at, token)
-        if token[0] == "\\" and token[1:] in (known.STYLES.keys() | known.OLD_FONTS.keys() | known.INFIX.keys()):
+        if token[0] == "\\" and token[1:] in (
+            known.STYLES.keys() | known.OLD_FONTS.keys() | known.INFIX.keys()
+        ):
             self.fail(f"{what} is missing", at, "put it in braces: {...}")
         return self.part(depth, [])
 
@@ -292,7 +298,7 @@ class _Reader:
             if not depth:
                 return "".join(out), begin
             out.append(token)
-        self.fail("a brace '{' is not closed", at, "close it with '}'")
+        return self.fail("a brace '{' is not closed", at, "close it with '}'")
 
     # -- parts
 
@@ -332,7 +338,7 @@ class _Reader:
         name = token[1:]
         if name in known.SYMBOLS:
             sign, kind = known.SYMBOLS[name]
-            return Node("sign", at, sign, note=kind) if sign else Node("gone", at)
+            return Node("sign", at, sign, note=kind)
         if name in known.SPACES:
             return Node("space", at, size=known.SPACES[name])
         if name in known.FUNCTIONS:
@@ -348,7 +354,9 @@ class _Reader:
             inner = self.argument(depth + 1, f"what {token} belongs to")
             if empty(inner):
                 self.fail(f"{token} has nothing to belong to", at, f"write {token}{{x}}")
-            kind = "accent" if name in known.ACCENTS else "span" if name in known.SPANNING else "box"
+            kind = (
+                "accent" if name in known.ACCENTS else "span" if name in known.SPANNING else "box"
+            )
             return Node(kind, at, name, (inner,))
         if name in known.FRACTIONS:
             bar, style, brackets = known.FRACTIONS[name]
@@ -371,7 +379,7 @@ class _Reader:
         if reader is not None and (name in known.KNOWN or token in _STARRED):
             made: Node = reader(at, depth, token)
             return made
-        self.refuse(token, at)
+        return self.refuse(token, at)
 
     def refuse(self, token: str, at: int) -> NoReturn:
         """A command that is not set: the nearest one that is, or what does the same."""
@@ -435,7 +443,7 @@ class _Reader:
                 self.now += 1
                 continue
             sign = token[1:]
-            if sign in known.ESCAPES and sign not in "|-/":
+            if sign in known.ESCAPES and sign != "|":
                 run.append(sign)
             elif sign in known.SPACES:
                 run.append(" " if known.SPACES[sign] > 0 else "")
@@ -478,7 +486,9 @@ class _Reader:
                 right = self.delimiter("\\right")
                 break
             elif self.now >= len(self.tokens):
-                self.fail("\\left is not closed", at, "close it with \\right; \\right. draws nothing")
+                self.fail(
+                    "\\left is not closed", at, "close it with \\right; \\right. draws nothing"
+                )
             else:
                 self.stray()
         return Node("fence", at, left + right, tuple(parts))
@@ -519,7 +529,9 @@ class _Reader:
         base = self.argument(depth, "what \\not strikes")
         found = unicodedata.normalize("NFC", f"{base.text}\u0338")
         if base.kind != "sign" or len(found) != 1:
-            self.fail("\\not cannot strike this", at, "\\not stands before a relation: \\not=, \\not\\in")
+            self.fail(
+                "\\not cannot strike this", at, "\\not stands before a relation: \\not=, \\not\\in"
+            )
         return Node("sign", at, found, note="rel")
 
     def _bmod(self, at: int, depth: int, token: str) -> Node:
@@ -579,7 +591,7 @@ class _Reader:
         return Node("space", at, size=size)
 
     def _bra(self, at: int, depth: int, token: str) -> Node:
-        left, right = {"\\bra": "⟨|", "\\ket": "|⟩", "\\braket": "⟨⟩"}[token]
+        left, right = tuple({"\\bra": "⟨|", "\\ket": "|⟩", "\\braket": "⟨⟩"}[token])
         inner = self.argument(depth + 1, f"what {token} holds")
         sides = (Node("sign", at, left, note="open"), inner, Node("sign", at, right, note="close"))
         return Node("row", at, parts=sides)

@@ -16,7 +16,7 @@ from transformer_diagrams.text.fonts import UNITS
 with warnings.catch_warnings():
     # It finds its font through a function that Python 3.11 and 3.12 call deprecated.
     warnings.simplefilter("ignore", DeprecationWarning)
-    from ziamath.zmath import Math
+    from ziamath.zmath import Math, loadedfonts
 from ziafont.fonttypes import BBox
 from ziamath import operators
 from ziamath.drawable import Diagonal, Glyph, HLine, VLine
@@ -100,6 +100,7 @@ class _Arrow(Mnode, tag="tdx-arrow"):
 def place(math: ET.Element, size: float) -> tuple[float, list[Placed], list[Shape]]:
     """The advance of a formula, its glyphs and its bars, in the units of ``size``; y down."""
     _heights.clear()
+    loadedfonts["default"].basesize = size  # of which no script is less than three tenths
     made: Any = Math(math, size=size)
     glyphs: list[Placed] = []
     shapes: list[Shape] = []
