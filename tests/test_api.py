@@ -499,6 +499,12 @@ def test_a_stage_as_data_is_plain_and_free_of_folders() -> None:
     assert "text" not in plain
 
 
+def test_a_stage_as_data_rounds_no_number() -> None:
+    spec = load("x", text=TEXT.replace("- rmsnorm", "- {op: rmsnorm, eps: 0.000012345}")).spec
+    assert '"value": 1.2345e-05' in json.dumps(to_plain(spec))
+    assert to_plain([1 / 3, 10**30]) == [1 / 3, 10**30]
+
+
 @pytest.mark.parametrize(
     ("text", "code", "column"),
     [

@@ -7,6 +7,7 @@ import json
 import pytest
 from graph_specs import SPECS, Texts, spec_of
 
+from transformer_diagrams.cli.inspect import text_of
 from transformer_diagrams.count import Inspection, inspect
 from transformer_diagrams.dims import parse
 from transformer_diagrams.errors import DiagramError
@@ -164,6 +165,52 @@ blocks:
     assert found.params.trainable.number == 800
 
 
+def test_averaged_copies_count_but_are_not_trained() -> None:
+    """Of a block, of a spec, and of what stands in a structure; what is marked trained is."""
+    for blocks in (
+        "{op: linear, out: d_m, bias: false, mark: ema}",
+        "{group: [{op: linear, out: d_m, bias: false}], id: g, mark: ema}",
+        "{use: plain, id: u, mark: ema}",
+    ):
+        text = (
+            f"title: Teacher\ndims: {{d_m: width}}\ninputs: {{x: [..., d_m]}}\nblocks: [{blocks},"
+            "{op: linear, id: own, out: 2 d_m, bias: false, mark: trained}]\n"
+        )
+        plain = (
+            "title: P\ndims: {d_m: width}\ninputs: {x: [..., d_m]}\n"
+            "blocks: [{op: linear, out: d_m, bias: false}]\n"
+        )
+        params = inspect(spec_of(text), Texts({"plain": plain})).params
+        assert str(params.total.formula) == "3 d_m^2"
+        assert str(params.frozen.formula) == "d_m^2"
+        assert str(params.trainable.formula) == "2 d_m^2"
+
+
+@pytest.mark.parametrize(
+    "blocks",
+    [
+        "{op: linear, id: W, out: d_m, bias: false, once: true, copies: 3}",
+        "{group: [{op: linear, id: W, out: d_m, bias: false, once: true}], id: g, copies: 3}",
+        "{use: plain, id: u, once: true, copies: 3}",
+        "{use: inside, id: u, copies: 3}",
+    ],
+)
+def test_copies_of_what_all_turns_share_count_each_but_not_each_turn(blocks: str) -> None:
+    linear = "{op: linear, id: W, out: d_m, bias: false%s}"
+    head = "title: P\ndims: {d_m: width}\ninputs: {x: [..., d_m]}\n"
+    texts = Texts(
+        {
+            "plain": f"{head}blocks: [{linear % ''}]\n",
+            "inside": f"{head}blocks: [{linear % ', once: true'}]\n",
+        }
+    )
+    text = f"{head}blocks: [{{repeat: 4, id: r, blocks: [{blocks}]}}]\n"
+    found = inspect(spec_of(text), texts, overrides={"d_m": 10})
+    assert found.params.total.number == 3 * 100
+    work = inspect(spec_of(text.replace("[..., d_m]", "[1, d_m]", 1)), texts, overrides={"d_m": 10})
+    assert work.macs.number == 4 * 3 * 100  # each turn works with each copy
+
+
 def test_copies_count_each() -> None:
     text = """
 title: Heads
@@ -207,6 +254,25 @@ blocks:
 """
     roles = sorted(count(text).params.by_role)
     assert roles == ["ffn", "shared_experts"]
+
+
+def test_only_the_lines_that_are_printed_are_defined() -> None:
+    def defined(blocks: str) -> list[str]:
+        text = f"title: T\ndims: {{d_m: width}}\ninputs: {{x: [9, d_m]}}\nblocks: [{blocks}]\n"
+        shown = text_of(count(text)).split("\n\n")[1]
+        lines = [line for line in shown.splitlines()[1:]]
+        notes = [line.strip(" (").split(":")[0] for line in lines if line.startswith("  (")]
+        for note in notes:
+            assert any(line.startswith(f"  {note} ") for line in lines)
+        return notes
+
+    linear = "{op: linear, out: d_m, bias: false}"
+    assert defined(linear) == ["total"]
+    frozen = "{op: linear, out: d_m, bias: false, mark: frozen}"
+    assert defined(frozen) == ["total", "trained", "frozen"]
+    bank = "{op: experts, experts: 8, hidden: d_m, top_k: 2}"
+    assert defined(bank) == ["total", "active per token"]
+    assert defined(f"{frozen}, {bank}") == ["total", "active per token", "trained", "frozen"]
 
 
 def test_every_number_comes_with_its_definition() -> None:

@@ -301,6 +301,30 @@ def test_meeting_all_experts_makes_all_weights_active() -> None:
     assert params.active.number == params.total.number
 
 
+def test_gates_are_multiplied_as_their_model_says() -> None:
+    """DeepSeek-V2 by 16, V3 by 2.5, Kimi K2 by 2.827 (routed_scaling_factor of each release)."""
+    for name, config, factor in (
+        ("moe-deepseek", "deepseek-v2", "16"),
+        ("moe-deepseek", "deepseek-v3", "2.5"),
+        ("moe-deepseek", "kimi-k2", "2.827"),
+        ("moe-deepseek", "deepseek-v2-lite", None),
+        ("deepseek-v3", "V3", "2.5"),
+        ("deepseek-v3", "kimi-k2", "2.827"),
+        ("deepseek-v3.2", "V3.2", "2.5"),
+        ("glm-4.5", "355B", "2.5"),
+    ):
+        spec = library().get(name)
+        settings = resolve_settings(spec, config=config)
+        todo, found = [infer(spec, library(), settings, numeric=False).frame], set()
+        while todo:
+            frame = todo.pop()
+            assert frame is not None
+            todo += frame.uses.values()
+            if frame.program.spec.id == "moe-deepseek":
+                found |= {a.attrs["by"] for a in frame.applied.values() if a.op.name == "scale"}
+        assert found == ({factor} if factor else set()), (name, config)
+
+
 def test_routing_changes_no_weight() -> None:
     totals = {
         count("moe-deepseek", "deepseek-v3", routing=routing).params.total.number

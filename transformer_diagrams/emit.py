@@ -18,14 +18,9 @@ from transformer_diagrams.spec.model import Spec
 
 
 def to_plain(value: Any) -> Any:
-    """``value`` as mappings, lists, text, numbers, booleans and None.
-
-    Coordinates are rounded to a thousandth of a point.
-    """
-    if value is None or isinstance(value, (str, bool, int)):
+    """``value`` as mappings, lists, text, numbers (exactly), booleans and None."""
+    if value is None or isinstance(value, (str, bool, int, float)):
         return value
-    if isinstance(value, float):
-        return round(value, 3)
     if isinstance(value, Span):
         return f"{PurePath(value.file).name}:{value.line}:{value.column}"
     if isinstance(value, Mapping):

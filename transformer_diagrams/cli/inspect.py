@@ -94,11 +94,13 @@ def text_of(found: Inspection) -> str:
     told = ["total"]
     if params.active.exact != params.total.exact:
         rows.append(("active per token", params.active))
-        told.append("active")
+        told.append("active per token")
     if params.frozen.exact.as_int() != 0:
         rows += [("trained", params.trainable), ("frozen", params.frozen)]
         told += ["trained", "frozen"]
-    meaning = {**PARAMS, "trained": PARAMS["trainable"]}
+    meaning = {
+        **PARAMS, "active per token": PARAMS["active"], "trained": PARAMS["trainable"]
+    }  # fmt: skip
     lines += ["", "parameters", *table(rows), *(f"  ({name}: {meaning[name]})" for name in told)]
     lines += ["", "KV cache, elements", *cache_lines(found)]
     where = f" of {found.positions} positions" if found.positions else ""
