@@ -260,7 +260,7 @@ def test_only_the_lines_that_are_printed_are_defined() -> None:
     def defined(blocks: str) -> list[str]:
         text = f"title: T\ndims: {{d_m: width}}\ninputs: {{x: [9, d_m]}}\nblocks: [{blocks}]\n"
         shown = text_of(count(text)).split("\n\n")[1]
-        lines = [line for line in shown.splitlines()[1:]]
+        lines = shown.splitlines()[1:]
         notes = [line.strip(" (").split(":")[0] for line in lines if line.startswith("  (")]
         for note in notes:
             assert any(line.startswith(f"  {note} ") for line in lines)

@@ -470,7 +470,7 @@ def grouped(d: int, heads: int, groups: int, width: int) -> int:
 def decoder(
     layers: int, d: int, vocab: int, attention: int, ffn: int, *, norms: int = 2, tied: bool = False
 ) -> int:
-    """Pre- or post-norm decoder with RMSNorm gains of width d; ``norms`` in a layer, one at last."""
+    """A decoder with RMSNorm gains of width d, ``norms`` in a layer and one at last."""
     return (1 if tied else 2) * vocab * d + layers * (attention + ffn + norms * d) + d
 
 
@@ -505,7 +505,7 @@ def gpt2(layers: int, d: int) -> int:
 
 
 def kimi_k2(d: int = 7168) -> int:
-    """One dense layer, 60 with 384 routed experts and a shared one; 64 heads of latent attention."""
+    """One dense layer, 60 with 384 routed experts and a shared one; 64 latent heads."""
     attention = d * 1536 + 1536 + 1536 * 64 * (128 + 64)
     attention += d * (512 + 64) + 512 + 512 * 64 * (128 + 128) + 64 * 128 * d
     moe = d * 384 + (384 + 1) * gated(d, 2048)
