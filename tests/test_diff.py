@@ -379,3 +379,63 @@ def test_command_errors_name_the_nearest(
 ) -> None:
     assert run(["diff", *arguments]) == 2
     assert words in capsys.readouterr().err
+
+
+# -- blocks of one's own
+
+OWN = """
+title: A block
+dims: {d_t: positions, d_m: width, d_h: hidden width}
+inputs: {x: [d_t, d_m]}
+blocks:
+  - residual: [NORM, ATTENTION]
+  - residual:
+      - NORM
+      - group: [{op: linear, out: d_h}, ACT, {op: linear, out: d_m}]
+        role: ffn
+"""
+PLAIN = {
+    "NORM": "rmsnorm",
+    "ATTENTION": "{op: attention_core, from: [prev, prev, prev]}",
+    "ACT": "gelu",
+}
+
+
+@pytest.mark.parametrize(
+    ("word", "block", "aspect", "name"),
+    [
+        ("NORM", "{op: box, role: norm, label: BandNorm}", "norm", "BandNorm"),
+        ("NORM", "{use: bandnorm}", "norm", "Band norm"),
+        ("ACT", "{op: box, role: activation, label: StarReLU}", "ffn", "StarReLU"),
+        ("ATTENTION", "{op: box, role: attention, label: Wave mixing}", "attention", "Wave mixing"),
+    ],
+)
+def test_a_block_of_ones_own_is_named_as_what_it_is(
+    word: str, block: str, aspect: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bandnorm.yaml").write_text(
+        "title: Band norm\nrole: norm\ndims: {d_t: positions, d_m: width}\n"
+        "inputs: {x: [d_t, d_m]}\nblocks: [l2norm, {op: bias}]\n"
+    )
+    monkeypatch.chdir(tmp_path)
+
+    def model(changed: dict[str, str]) -> Model:
+        text = OWN
+        for key, value in {**PLAIN, **changed}.items():
+            text = text.replace(key, value)
+        return load("one", text=text)
+
+    found = by_aspect(compared(model({}), model({word: block})))
+    assert set(found) & {"norm", "ffn", "attention"} == {aspect}
+    assert name in found[aspect].b
+    assert name not in found[aspect].a
+
+
+def test_no_op_is_named_by_the_comparison() -> None:
+    """What an op does is asked of its record: a new one is understood without a change here."""
+    from transformer_diagrams.ops import registry
+
+    folder = Path(api.__file__).parent / "diff"
+    named = re.compile(r'(?:op|ops|name) (?:==|!=|in|not in) [("]+(\w+)"')
+    words = {word for file in folder.glob("*.py") for word in named.findall(file.read_text())}
+    assert not words & set(registry.names())

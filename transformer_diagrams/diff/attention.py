@@ -7,9 +7,6 @@ from dataclasses import dataclass, field
 
 from transformer_diagrams.diff.flat import Flat, Part, Wire
 from transformer_diagrams.diff.traits import (
-    LINEAR,
-    NORM_NAMES,
-    NORMS,
     NUMBERS,
     Reading,
     Site,
@@ -18,6 +15,7 @@ from transformer_diagrams.diff.traits import (
     heads_of,
     is_true,
     joined,
+    kind_of,
     name_of,
     plain,
     unique,
@@ -26,12 +24,9 @@ from transformer_diagrams.diff.traits import (
 from transformer_diagrams.dims import Dim
 from transformer_diagrams.graph.ir import Group
 
-PRODUCTS = ("matmul", "einsum")
 # What may stand between the product of queries and keys and the softmax, and after the softmax.
-_SCORES = (
-    "scale", "mask_add", "add", "softcap", "clamp", "identity", "dropout", "reshape", "transpose",
-)  # fmt: skip
-_WEIGHTS = ("identity", "dropout", "reshape", "transpose", "slice")
+_SCORES = ("rescale", "sum", "carry", "form", "mask")
+_WEIGHTS = ("carry", "form", "cut")
 
 
 @dataclass(slots=True)
@@ -44,14 +39,15 @@ class Core:
     k: list[Wire] = field(default_factory=list)
     v: list[Wire] = field(default_factory=list)
     one_step: bool = False
+    own: bool = False  # a block that says no more than that it is an attention
 
 
 def cores(flat: Flat) -> list[Core]:
     """Every place where attention weights are made and used."""
     found = []
     for part in flat.parts:
-        if part.op == "attention_core":
-            core = Core(part.index, [part.index], one_step=True)
+        if part.does("core"):
+            core = Core(part.index, [part.index], one_step=True, own=not part.does("product"))
             for number, wire in enumerate(part.wires):
                 side = wire.name if wire.name in ("q", "k", "v") else "qkv"[min(number, 2)]
                 if wire.name == "mask":
@@ -59,7 +55,7 @@ def cores(flat: Flat) -> list[Core]:
                 else:
                     getattr(core, side).append(wire)
             found.append(core)
-        elif part.op == "softmax":
+        elif part.does("softmax"):
             spelled = _spelled_out(flat, part)
             if spelled is not None:
                 found.append(spelled)
@@ -68,20 +64,20 @@ def cores(flat: Flat) -> list[Core]:
 
 def _spelled_out(flat: Flat, softmax: Part) -> Core | None:
     between = flat.before(
-        [w.part for w in softmax.wires], lambda p: p.op in _SCORES or p.node.role == "mask"
+        [w.part for w in softmax.wires], lambda p: p.does(*_SCORES) or p.node.role == "mask"
     )
     sources = unique_wires([softmax, *(flat.parts[n] for n in between)])
-    scores = [w.part for w in sources if flat.parts[w.part].op in PRODUCTS]
-    after = flat.after([softmax.index], lambda p: p.op in _WEIGHTS or p is softmax)
+    scores = [w.part for w in sources if flat.parts[w.part].does("product")]
+    after = flat.after([softmax.index], lambda p: p.does(*_WEIGHTS) or p is softmax)
     means = [
-        r for n in after for r in flat.parts[n].readers if flat.parts[r].op in PRODUCTS
+        r for n in after for r in flat.parts[n].readers if flat.parts[r].does("product")
     ]
     if not scores or not means:
         return None
     added = [
         w.part
         for w in sources
-        if flat.parts[w.part].node.role == "mask" or flat.parts[w.part].op == "rel_bias"
+        if flat.parts[w.part].node.role == "mask" or flat.parts[w.part].does("relative")
     ]
     core = Core(softmax.index, sorted({*between, *scores, *added, *after, *means}))
     for number in sorted(set(scores)):
@@ -144,13 +140,13 @@ class _Attention:
 
     def is_border(self, part: Part) -> bool:
         """The adder and the first norm of a residual are not of the attention in it."""
-        if part.op == "add" and part.path.endswith("/add"):
+        if part.path.endswith("/add") and part.does("sum"):
             return True
         around = part.innermost("residual")
-        if part.op not in NORMS or around is not self.scope:
+        if not part.does("norm") or around is not self.scope:
             return False
         inner = [w for w in part.wires if self.flat.parts[w.part].inside(self.scope)]
-        outer = [r for r in part.readers if self.flat.parts[r].op == "add"]
+        outer = [r for r in part.readers if self.flat.parts[r].does("sum")]
         return not inner or bool(outer)
 
     def within(self, part: Part) -> bool:
@@ -159,8 +155,8 @@ class _Attention:
     def up(self, wires: Sequence[Wire]) -> list[int]:
         return self.flat.before(wires, self.within)
 
-    def of(self, numbers: Sequence[int], *ops: str) -> list[Part]:
-        return [self.flat.parts[n] for n in numbers if self.flat.parts[n].op in ops]
+    def of(self, numbers: Sequence[int], *facts: str) -> list[Part]:
+        return [self.flat.parts[n] for n in numbers if self.flat.parts[n].does(*facts)]
 
     def paths(self, numbers: Sequence[int]) -> tuple[str, ...]:
         return tuple(self.flat.parts[n].path for n in numbers)
@@ -178,11 +174,14 @@ class _Attention:
 
     def kind(self) -> Trait:
         """Multi-head, grouped-query, multi-query, or keys and values out of one latent."""
+        blocks = [self.flat.parts[core.anchor] for core in self.cores if core.own]
+        if blocks:
+            names = joined(name_of(part) for part in blocks)
+            return Trait("attention", names.lower(), names, tuple(part.path for part in blocks))
         queries = self.heads(self.q, self.up_q)
         keys = self.heads(self.k, self.up_k)
         at = self.sides()
-        core = self.paths([n for n in self.core_parts if self.flat.parts[n].op in
-                           (*PRODUCTS, "attention_core")])
+        core = self.paths([n for n in self.core_parts if self.flat.parts[n].does("product")])
         latent = self.latent()
         if latent is not None:
             shape = width_of(self.flat.output(latent))
@@ -207,11 +206,11 @@ class _Attention:
 
     def sides(self) -> tuple[str, ...]:
         """The projections of keys and values."""
-        return tuple(p.path for p in self.of(sorted({*self.up_k, *self.up_v}), *LINEAR))
+        return tuple(p.path for p in self.of(sorted({*self.up_k, *self.up_v}), "map"))
 
     def heads(self, wires: Sequence[Wire], up: Sequence[int]) -> Dim | None:
         """The number of heads, before groups are repeated to fit."""
-        for part in self.of(up, "repeat_groups"):
+        for part in self.of(up, "share-heads"):
             return heads_of(self.flat.shape(part.wires[0])) if part.wires else None
         found = [heads_of(self.flat.shape(self.unpicked(w))) for w in wires]
         known = [h for h in found if h is not None]
@@ -219,7 +218,7 @@ class _Attention:
 
     def unpicked(self, wire: Wire) -> Wire:
         """The tensor before some of its positions are picked for each query."""
-        while self.flat.parts[wire.part].op == "gather" and self.flat.parts[wire.part].wires:
+        while self.flat.parts[wire.part].does("pick") and self.flat.parts[wire.part].wires:
             wire = self.flat.parts[wire.part].wires[0]
         return wire
 
@@ -227,28 +226,28 @@ class _Attention:
         """The projection that keys and values share, when each is more than a cut of it."""
         queries = set(self.up_q)
         both = [n for n in self.up_k if n in set(self.up_v)]
-        shared = [p for p in self.of(both, *LINEAR) if p.index not in queries]
+        shared = [p for p in self.of(both, "map") if p.index not in queries]
         if not shared:
             return None
         first = shared[0]
         above = set(self.flat.after([first.index], self.within)) - {first.index}
         further = [
-            any(p.index in above for p in self.of(side, *LINEAR)) for side in (self.up_k, self.up_v)
+            any(p.index in above for p in self.of(side, "map")) for side in (self.up_k, self.up_v)
         ]
         return first if all(further) or self.absorbed(first) else None
 
     def absorbed(self, latent: Part) -> bool:
         """Whether scores and mean are taken over the latent itself."""
-        direct = {"identity", "cache", "reshape", "transpose", "concat", "gather", *NORMS}
+        direct = ("carry", "form", "join", "pick", "cache", "norm")
 
-        def reached(wires: Sequence[Wire], ops: set[str]) -> bool:
+        def reached(wires: Sequence[Wire], *facts: str) -> bool:
             def on_the_way(part: Part) -> bool:
-                return part is latent or (part.op in ops and self.within(part))
+                return part is latent or (part.does(*facts) and self.within(part))
 
             return any(latent.index in self.flat.before([w], on_the_way) for w in wires)
 
         # Keys hold the whole latent, values may leave out what keys have beside it.
-        return reached(self.k, direct) and reached(self.v, {*direct, "slice"})
+        return reached(self.k, *direct) and reached(self.v, *direct, "cut")
 
     def source(self) -> Trait:
         """Whether queries and keys read the same tensor."""
@@ -285,15 +284,15 @@ class _Attention:
         at = []
         for number in self.core_parts:
             part = self.flat.parts[number]
-            kind = attr(part, "kind") if part.op == "mask_add" else ""
+            kind = attr(part, "kind") if part.does("mask") else ""
             here = True
-            if is_true(part.node.attrs.get("causal")) or part.op == "causal_mask":
+            if is_true(part.node.attrs.get("causal")) or part.does("causal"):
                 causal = True
             elif kind == "causal":
                 causal = causal or len(part.wires) < 2
             elif kind and kind != "window":
                 other.append(kind)
-            elif not kind and part.op not in ("scatter_mask", "window_mask") and (
+            elif not kind and not part.does("chosen-mask", "window") and (
                 part.node.role == "mask"
             ):
                 causal = causal or "causal" in name_of(part)
@@ -304,7 +303,7 @@ class _Attention:
                 causal, here = True, True
                 size = part.node.attrs["window"]
                 window = self.reading.said(size) if isinstance(size, Dim) else str(size)
-            if part.op == "scatter_mask":
+            if part.does("chosen-mask"):
                 other.append("selected positions only")
                 here = True
             if here:
@@ -313,7 +312,7 @@ class _Attention:
         words += [f"window of {window}"] if window else []
         words += unique(other)
         where = self.paths(at or [n for n in self.core_parts
-                                  if self.flat.parts[n].op in ("attention_core", "softmax")])
+                                  if self.flat.parts[n].does("core", "softmax")])
         return Trait("mask", ", ".join(words), ", ".join(words) or "none: sees both sides", where)
 
     def scale(self) -> Trait:
@@ -321,20 +320,20 @@ class _Attention:
         words, at = [], []
         for number in self.core_parts:
             part = self.flat.parts[number]
-            if part.op == "attention_core":
+            if part.does("core"):
                 width = width_of(self.flat.shape(self.q[0])) if self.q else None
                 words.append(f"1/sqrt({width})")
-            elif part.op == "scale":
+            elif part.does("factor"):
                 learned = is_true(part.node.attrs.get("learned"))
                 words.append("learned factor" if learned else attr(part, "by"))
-            elif part.op == "softcap":
+            elif part.does("cap"):
                 words.append(f"capped at {attr(part, 'cap')}")
             else:
                 continue
             at.append(number)
         text = ", ".join(unique(w for w in words if w)) or "not scaled"
         where = self.paths(at or [n for n in self.core_parts
-                                  if self.flat.parts[n].op == "softmax"])
+                                  if self.flat.parts[n].does("softmax")])
         key = text
         for size in unique(str(width_of(self.flat.shape(w))) for w in self.q):
             key = key.replace(f"sqrt({size})", "sqrt(width)")
@@ -343,7 +342,7 @@ class _Attention:
     def norms(self) -> Trait:
         """Norms on queries and keys, after their projection."""
         words, at = [], []
-        for part in self.of(self.parts, *NORMS):
+        for part in self.of(self.parts, "norm"):
             sides = [
                 word
                 for word, wires in (("queries", self.q), ("keys", self.k), ("values", self.v))
@@ -351,14 +350,14 @@ class _Attention:
             ]
             above = self.flat.before(part.wires, self.within)
             latent = {"keys", "values"} <= set(sides)
-            if sides and not latent and self.of(above, *LINEAR):
-                words.append(f"{NORM_NAMES[part.op]} on {joined(sides)}")
+            if sides and not latent and self.of(above, "map"):
+                words.append(f"{kind_of(part)} on {joined(sides)}")
             elif latent or (
                 part.index in {*self.up_q, *self.up_k, *self.up_v}
-                and self.of(above, *LINEAR)
-                and self.of(self.readers(part), *LINEAR)
+                and self.of(above, "map")
+                and self.of(self.readers(part), "map")
             ):
-                words.append(f"{NORM_NAMES[part.op]} on a latent")
+                words.append(f"{kind_of(part)} on a latent")
             else:
                 continue
             at.append(part.index)
@@ -370,15 +369,15 @@ class _Attention:
 
     def flows_into(self, part: Part, wires: Sequence[Wire]) -> bool:
         """Whether ``part`` reaches the core without another projection between."""
-        seen = self.flat.before(wires, lambda p: self.within(p) and p.op not in LINEAR)
+        seen = self.flat.before(wires, lambda p: self.within(p) and not p.does("map"))
         return part.index in seen
 
     def selection(self) -> Trait:
         """Whether each query sees only some positions, chosen by scores."""
-        chosen = self.of(self.parts, "top_k")
+        chosen = self.of(self.parts, "choice")
         words = [f"the top {attr(p, 'k')} positions for each query, chosen by scores"
                  for p in chosen]
-        at = self.of(self.parts, "top_k", "gather", "scatter_mask")
+        at = self.of(self.parts, "choice", "pick", "chosen-mask")
         return Trait("selection", "chosen" if chosen else "", joined(words) or "all positions",
                      tuple(p.path for p in at))
 
@@ -413,7 +412,7 @@ class _Attention:
 
     def projections(self) -> Trait:
         """The learned maps, by number."""
-        found = self.of(self.parts, *LINEAR)
+        found = self.of(self.parts, "map")
         weights = [plain(attr(p, "weight")) or name_of(p) for p in found]
         count = len(found)
         number = NUMBERS[count] if count < len(NUMBERS) else str(count)
@@ -423,8 +422,8 @@ class _Attention:
 
     def written(self) -> Trait:
         """How the same thing is written: heads cut from one matrix or apart, one step or many."""
-        cut = bool(self.of(self.parts, "split_heads"))
-        apart = bool(self.of(self.parts, "head_linear"))
+        cut = bool(self.of(self.parts, "cut-heads"))
+        apart = bool(self.of(self.parts, "per-head"))
         words = []
         if cut:
             words.append("heads cut from packed projections")

@@ -33,16 +33,14 @@ _SAME = (
 
 # Parts of a site that its traits speak of.
 _SPOKEN = {
-    "attention": {
-        "linear", "head_linear", "layernorm", "rmsnorm", "l2norm", "rope", "rel_bias",
-        "split_heads", "merge_heads", "reshape", "transpose", "repeat_groups", "matmul", "einsum",
-        "scale", "softcap", "mask_add", "causal_mask", "window_mask", "scatter_mask", "softmax",
-        "attention_core", "cache", "identity", "top_k", "gather", "pick_mask",
-    },
-    "ffn": {
-        "linear", "head_linear", "activation", "gelu", "relu", "silu", "sigmoid", "tanh", "glu",
-        "mul", "split", "slice", "experts", "router", "combine", "identity", "top_k", "softmax",
-    },
+    "attention": (
+        "map", "norm", "rotation", "relative", "form", "product", "rescale", "mask", "softmax",
+        "cache", "named", "choice", "pick", "share-heads", "cut-heads",
+    ),
+    "ffn": (
+        "map", "nonlinear", "gated", "gate", "cut", "experts", "router", "experts-sum", "choice",
+        "named", "softmax",
+    ),
 }  # fmt: skip
 # Attributes that only name or arrange, and those that traits speak of.
 _UNSAID = {
@@ -290,7 +288,7 @@ def _parts(a: Profile, b: Profile, contexts: Sequence[PartPairs]) -> list[Differ
         right = b.sites[pairs.context[1]] if pairs.context[1] != STREAM else None
         found += _left_over(a, b, pairs, left, right)
         for m, n in pairs.both:
-            if a.flat.parts[m].op == "embedding" and tables:
+            if a.flat.parts[m].does("table") and tables:
                 continue
             for key in _settings(a.flat.parts[m], b.flat.parts[n], left, right):
                 settings.setdefault(key, []).append((a.flat.parts[m], b.flat.parts[n]))
@@ -330,7 +328,9 @@ def _left_over(
     def unspoken(profile: Profile, numbers: Sequence[int], site: Site | None) -> list[Part]:
         parts = [profile.flat.parts[n] for n in numbers]
         if site is not None:
-            parts = [p for p in parts if p.op not in _SPOKEN[site.kind]]
+            parts = [
+                p for p in parts if not p.does(*_SPOKEN[site.kind]) or p.does("low-rank")
+            ]
         return [p for p in parts if p.index not in profile.covered]
 
     ones, others = unspoken(a, pairs.only_a, left), unspoken(b, pairs.only_b, right)

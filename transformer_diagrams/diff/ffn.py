@@ -7,15 +7,13 @@ from collections.abc import Sequence
 from transformer_diagrams.diff.attention import path_of, scope_of
 from transformer_diagrams.diff.flat import Flat, Part
 from transformer_diagrams.diff.traits import (
-    ACT_NAMES,
-    ACTS,
     GATED_NAMES,
-    LINEAR,
     NUMBERS,
     Reading,
     Site,
     Trait,
     attr,
+    function_of,
     is_true,
     joined,
     unique,
@@ -24,7 +22,7 @@ from transformer_diagrams.dims import Dim
 from transformer_diagrams.graph.ir import Group
 
 # What may stand between a projection, its activation and the next projection.
-_AROUND = ("mul", "split", "slice", "scale", "dropout", "identity", "clamp", "add", "glu", *ACTS)
+_AROUND = ("gate", "cut", "rescale", "carry", "sum", "gated", "nonlinear")
 
 
 def read_ffn(reading: Reading, taken: Sequence[int]) -> list[Site]:
@@ -33,12 +31,12 @@ def read_ffn(reading: Reading, taken: Sequence[int]) -> list[Site]:
     blocked = set(taken)
     scopes: dict[str, Group] = {}
     for part in flat.parts:
-        if part.index in blocked or part.op not in (*ACTS, "glu", "experts"):
+        if part.index in blocked or not part.does("nonlinear", "gated", "experts"):
             continue
         scope = scope_of(part, "ffn")
         if scope is None or not (scope.kind == "residual" or scope.role == "ffn"):
             continue
-        if part.op != "experts" and not _between_projections(flat, part, scope):
+        if not part.does("experts") and not _between_projections(flat, part, scope):
             continue
         scopes.setdefault(scope.path, scope)
     return [_site(reading, scope, blocked) for scope in scopes.values()]
@@ -46,12 +44,12 @@ def read_ffn(reading: Reading, taken: Sequence[int]) -> list[Site]:
 
 def _between_projections(flat: Flat, part: Part, scope: Group) -> bool:
     def around(each: Part) -> bool:
-        return each.inside(scope) and (each is part or each.op in _AROUND)
+        return each.inside(scope) and (each is part or each.does(*_AROUND))
 
     before = flat.before([part.index], around)
     after = flat.after([part.index], around)
-    comes = any(flat.parts[w.part].op in LINEAR for n in before for w in flat.parts[n].wires)
-    goes = any(flat.parts[r].op in LINEAR for n in after for r in flat.parts[n].readers)
+    comes = any(flat.parts[w.part].does("map") for n in before for w in flat.parts[n].wires)
+    goes = any(flat.parts[r].does("map") for n in after for r in flat.parts[n].readers)
     return comes and goes
 
 
@@ -59,8 +57,8 @@ def _site(reading: Reading, scope: Group, blocked: set[int]) -> Site:
     flat = reading.flat
     parts = [p for p in flat.inside(scope) if p.index not in blocked]
     if scope.kind == "residual":  # written without a sub-module: take what its maps reach
-        parts = [p for p in parts if p.op in (*LINEAR, *_AROUND, "experts", "router", "combine")
-                 and not (p.op == "add" and p.path.endswith("/add"))]
+        parts = [p for p in parts if p.does("map", *_AROUND, "experts", "router", "experts-sum")
+                 and not (p.does("sum") and p.path.endswith("/add"))]
     traits = [_kind(reading, parts, scope), *_mixture(reading, parts, scope)]
     by_aspect = {t.aspect: t for t in traits}
     return Site("ffn", path_of(flat, scope), scope, tuple(p.index for p in parts), by_aspect)
@@ -70,43 +68,37 @@ def _kind(reading: Reading, parts: Sequence[Part], scope: Group) -> Trait:
     """Activation, gate, and how many matrices."""
     flat = reading.flat
     inside = {p.index for p in parts}
-    linears = [p for p in parts if p.op in LINEAR]
+    linears = [p for p in parts if p.does("map")]
     names, at = [], [p.path for p in linears]
     gated = False
     for part in parts:
-        if part.op == "glu":
+        if part.does("gated"):
             gated = True
-            act = attr(part, "act")
-        elif part.op in ACTS and _between_projections(flat, part, scope):
-            act = attr(part, "kind") or part.op
+        elif part.does("nonlinear") and _between_projections(flat, part, scope):
             gated_here = any(
-                flat.parts[n].op == "mul"
+                flat.parts[n].does("gate")
                 for n in flat.after(
                     part.readers,
-                    lambda p: p.index in inside and p.op not in LINEAR,
+                    lambda p: p.index in inside and not p.does("map"),
                 )
             )
             gated = gated or gated_here
-            if act == "identity":
+            if attr(part, "kind") == "identity":
                 continue
-        elif part.op == "experts":
-            act = attr(part, "act")
+        elif part.does("experts"):
             gated = gated or is_true(part.node.attrs.get("gated"))
-            at.append(part.path)
-            names.append(act)
-            continue
         else:
             continue
         at.append(part.path)
-        names.append(act)
+        names.append(function_of(part))
     if gated:
-        at += [p.path for p in parts if p.op == "mul"]
-        what = joined(GATED_NAMES.get(n, f"gated {ACT_NAMES.get(n, n)}") for n in unique(names))
+        at += [p.path for p in parts if p.does("gate")]
+        what = joined(GATED_NAMES.get(n, f"gated {n}") for n in unique(names))
         key = f"gated {','.join(unique(names))}"
     else:
-        what = f"{joined(ACT_NAMES.get(n, n) for n in unique(names))} FFN"
+        what = f"{joined(unique(names))} FFN"
         key = ",".join(unique(names))
-    banks = any(p.op == "experts" for p in parts)
+    banks = any(p.does("experts") for p in parts)
     count = len(linears)
     if not banks:
         number = NUMBERS[count] if count < len(NUMBERS) else str(count)
@@ -117,20 +109,20 @@ def _kind(reading: Reading, parts: Sequence[Part], scope: Group) -> Trait:
 
 def _mixture(reading: Reading, parts: Sequence[Part], scope: Group) -> list[Trait]:
     """Experts and their router, where there are any."""
-    banks = [p for p in parts if p.op == "experts"]
-    routers = [p for p in parts if p.op == "router"]
+    banks = [p for p in parts if p.does("experts")]
+    routers = [p for p in parts if p.does("router")]
     if not banks:
         return [Trait("experts", "", "one network for all tokens",
-                      tuple(p.path for p in parts if p.op in LINEAR))]
+                      tuple(p.path for p in parts if p.does("map")))]
     words = []
     for bank in banks:
         count, chosen = bank.node.attrs.get("experts"), bank.node.attrs.get("top_k")
         said = [reading.said(d) if isinstance(d, Dim) else str(d) for d in (count, chosen)]
         words.append(f"{said[1]} of {said[0]} experts a token")
     bent = any(
-        p.op in (*ACTS, "glu") and _between_projections(reading.flat, p, scope) for p in parts
+        p.does("nonlinear", "gated") and _between_projections(reading.flat, p, scope) for p in parts
     )
-    shared = [p for p in parts if p.op in LINEAR] if bent else []
+    shared = [p for p in parts if p.does("map")] if bent else []
     if shared:
         words.append("shared experts beside them")
     for router in routers:
@@ -144,13 +136,13 @@ def _mixture(reading: Reading, parts: Sequence[Part], scope: Group) -> list[Trai
 
 def _scores(reading: Reading, parts: Sequence[Part]) -> list[str]:
     """How a router that is spelled out makes its scores: before or after the choice."""
-    choices = [p.index for p in parts if p.op == "top_k"]
+    choices = [p.index for p in parts if p.does("choice")]
     after = set(reading.flat.after(choices))
     inside = {p.index for p in parts}
     words = []
     for part in parts:
-        name = attr(part, "kind") or part.op
-        if name not in ("softmax", "sigmoid") or not choices:
+        name = function_of(part)
+        if not part.does("softmax", "nonlinear") or not choices:
             continue
         if part.index in after:
             words.append(f"{name} after the choice")

@@ -8,11 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import cache
 
 from transformer_diagrams.graph.ir import BORDER, Edge, Graph, Group, Node
+from transformer_diagrams.ops import registry
 from transformer_diagrams.ops.registry import Shape
 
 ALL = -1  # every output of a part
+WHOLE = ("norm", "activation")  # roles of used specs that are one step here, whatever is in them
+
+
+@cache
+def _facts(op: str, role: str) -> frozenset[str]:
+    try:
+        record = registry.get(op)
+    except registry.UnknownOp:  # a used spec, an input or an output
+        return frozenset((role, *registry.IMPLIED.get(role, ())))
+    if not record.does and record.role == "plain":
+        return frozenset((role, *registry.IMPLIED.get(role, ())))
+    return frozenset((record.role, *record.does))
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +52,15 @@ class Part:
     @property
     def op(self) -> str:
         return self.node.op
+
+    @property
+    def facts(self) -> frozenset[str]:
+        """What it does: what the record of its op says, else what its style role says."""
+        return _facts(self.op, self.node.role)
+
+    def does(self, *facts: str) -> bool:
+        """Whether it does one of these."""
+        return not self.facts.isdisjoint(facts)
 
     @property
     def path(self) -> str:
@@ -80,6 +103,9 @@ class Flat:
         place = _Place(group, up, number)
         place.heads = {(e.head.child, e.head.port): e for e in group.edges}
         for index, child in enumerate(group.children):
+            if isinstance(child, Group) and child.kind == "use" and child.role in WHOLE:
+                child = Node(child.path, "use", child.role, child.title, child.inputs,
+                             child.outputs, mark=child.mark, use=child.use)  # fmt: skip
             if isinstance(child, Node):
                 place.children.append(len(self.parts))
                 self.parts.append(Part(len(self.parts), child, around))
@@ -148,7 +174,7 @@ class Flat:
                 continue
             seen.add((number, port))
             wires = part.wires if port == ALL else part.wires[port : port + 1]
-            if part.op == "gather":
+            if part.does("pick"):
                 wires = part.wires[:1]  # what is picked, not the choice of it
             todo += [(w.part, w.port) for w in wires]
         return sorted({number for number, _ in seen})
@@ -170,7 +196,7 @@ class Flat:
 
     @staticmethod
     def _passes_on(part: Part) -> bool:
-        return part.op == "cache" and len(part.wires) == len(part.node.outputs)
+        return part.does("cache") and len(part.wires) == len(part.node.outputs)
 
     def goes_to(self, part: int, port: int) -> list[tuple[Part, int]]:
         """Who reads an output, and as which of its inputs."""

@@ -6,15 +6,13 @@ from collections.abc import Sequence
 
 from transformer_diagrams.diff.flat import Part
 from transformer_diagrams.diff.traits import (
-    LINEAR,
-    NORM_NAMES,
-    NORMS,
     Reading,
     Site,
     Trait,
     attr,
     is_true,
     joined,
+    kind_of,
     name_of,
     plain,
     unique,
@@ -22,9 +20,9 @@ from transformer_diagrams.diff.traits import (
 )
 from transformer_diagrams.dims import Dim
 from transformer_diagrams.graph.ir import Group, Node
+from transformer_diagrams.ops import registry
 
-_ASIDE = ("scale", "mul", "identity", "dropout", "slice")  # may stand before the last norm
-_TABLES = ("learned_position", "sinusoid_position")
+_ASIDE = ("rescale", "gate", "carry", "cut")  # may stand before the last norm
 _PLACES = {  # (norm first in the branch, norm last in the branch, norm after the sum)
     (True, False, False): "pre-norm residuals: a norm first in each branch",
     (False, False, True): "post-norm residuals: a norm after each sum",
@@ -67,7 +65,7 @@ class Stream:
         return {
             p.around[-1].path: p
             for p in self.flat.parts
-            if p.op == "add" and p.path.endswith("/add")
+            if p.does("sum") and p.path.endswith("/add")
             and p.around and p.around[-1].kind == "residual"
         }
 
@@ -80,7 +78,7 @@ class Stream:
         first = last = after = False
         outer = adder.around[-2] if len(adder.around) > 1 else None
         for part in self.flat.parts:
-            if part.op not in NORMS:
+            if not part.does("norm"):
                 continue
             innermost = part.innermost("residual")
             if innermost is group:
@@ -121,10 +119,10 @@ class Stream:
         """The kind of norm, in blocks and at the ends of the stack."""
         found = [
             p for p in self.flat.parts
-            if p.op in NORMS and (p.index in self.block_norms or self._end(p))
+            if p.does("norm") and (p.index in self.block_norms or self._end(p))
         ]
         self.covered |= {p.index for p in found}
-        kinds = unique(NORM_NAMES[p.op] for p in found)
+        kinds = unique(kind_of(p) for p in found)
         text = joined(kinds)
         return Trait("norm", text, text or "no norms", tuple(p.path for p in found))
 
@@ -138,25 +136,24 @@ class Stream:
         if part.innermost("residual") is not None:
             return False
         adders = {adder.index for adder in self._adders.values()}
-        between = self.flat.before(part.wires, lambda p: p.index in adders or p.op in _ASIDE)
+        between = self.flat.before(part.wires, lambda p: p.index in adders or p.does(*_ASIDE))
         return bool(adders & set(between)) or any(w.part in self.block_norms for w in part.wires)
 
     def _is_first(self, part: Part) -> bool:
         """A norm on the embeddings, before the first block."""
         if part.index in self.of_site or part.innermost("residual") is not None:
             return False
-        ops = {self.flat.parts[w.part].op for w in part.wires}
-        if not ops & {"embedding", "add", *_TABLES}:
+        if not any(self.flat.parts[w.part].does("table", "sum", "positions") for w in part.wires):
             return False
         before = self.flat.before([part.index])
-        return any(self.flat.parts[n].op == "embedding" for n in before) and not any(
+        return any(self.flat.parts[n].does("table") for n in before) and not any(
             n in self.of_site for n in before
         )
 
     def ends(self) -> list[Trait]:
         """Norms before the first and after the last block."""
-        final = [p for p in self.flat.parts if p.op in NORMS and self._is_final(p)]
-        first = [p for p in self.flat.parts if p.op in NORMS and self._is_first(p)]
+        final = [p for p in self.flat.parts if p.does("norm") and self._is_final(p)]
+        first = [p for p in self.flat.parts if p.does("norm") and self._is_first(p)]
         return [
             Trait("final norm", "yes" if final else "",
                   "a norm after the last block" if final else "no norm after the last block",
@@ -240,30 +237,30 @@ class Stream:
         """How positions are told apart."""
         words, at = [], []
         for part in self.flat.parts:
-            if part.op not in _TABLES:
+            if not part.does("positions"):
                 continue
             self.covered.add(part.index)
             at.append(part.path)
-            kind = "learned" if part.op == "learned_position" else "sinusoidal"
+            kind = "learned" if registry.get(part.op).weights else "sinusoidal"
             inside = part.innermost("repeat") is not None
             words.append(
                 f"{kind}, absolute, added "
                 + ("in every block" if inside else "once to the embeddings")
             )
             for reader in part.readers:
-                if self.flat.parts[reader].op == "add":
+                if self.flat.parts[reader].does("sum"):
                     self.covered.add(reader)
                     at.append(self.flat.parts[reader].path)
         turned: dict[str, list[str]] = {}
         for part in self.flat.parts:
             where = "in every block" if part.innermost("repeat") is not None else ""
             site = self.of_site.get(part.index)
-            if part.op == "rel_bias":
+            if part.does("relative"):
                 where = where or ("shared by the blocks" if self._stacks() else "")
                 words.append(f"relative, a bias on the scores, {where}".rstrip(", "))
                 at.append(part.path)
                 self.covered |= {part.index, *part.readers}
-            elif part.op == "rope" and site is not None and site.kind == "attention":
+            elif part.does("rotation") and site is not None and site.kind == "attention":
                 turned.setdefault(where, []).append(self._side(part, site))
                 at.append(part.path)
         for where, sides in turned.items():
@@ -290,19 +287,19 @@ class Stream:
                 continue
             seen.add(at)
             for reader, number in self.flat.goes_to(*at):
-                if reader.index not in inside or reader.op in LINEAR:
+                if reader.index not in inside or reader.does("map"):
                     continue
-                if reader.op in ("matmul", "einsum", "attention_core"):
+                if reader.does("product"):
                     name = reader.wires[number].name
                     place = "qkv".index(name) if name in ("q", "k", "v") else number
                     return ("queries", "keys", "values")[min(place, 2)]
-                ports = [number] if reader.op == "cache" else range(len(reader.node.outputs))
+                ports = [number] if reader.does("cache") else range(len(reader.node.outputs))
                 todo += [(reader.index, port) for port in ports]
         return "keys"
 
     def embedding(self) -> Trait | None:
         """The tables that tokens are looked up in."""
-        found = [p for p in self.flat.parts if p.op == "embedding"]
+        found = [p for p in self.flat.parts if p.does("table")]
         if not found:
             return None
         self.covered |= {p.index for p in found}
@@ -318,26 +315,25 @@ class Stream:
         """The maps from the stream to scores over a vocabulary."""
         vocabularies = [
             p.node.attrs["vocab"] for p in self.flat.parts
-            if p.op == "embedding" and isinstance(p.node.attrs.get("vocab"), Dim)
+            if p.does("table") and isinstance(p.node.attrs.get("vocab"), Dim)
         ]
         return [
             p for p in self.flat.parts
             if p.index not in self.of_site and (
-                p.op == "tied_linear"
-                or (p.op == "linear" and width_of(self.flat.output(p)) in vocabularies)
+                p.does("tied") or (p.does("map") and width_of(self.flat.output(p)) in vocabularies)
             )
         ]
 
     def output_matrix(self) -> Trait | None:
         """Whether the scores over the vocabulary have a matrix of their own."""
         found = self.heads()
-        tables = [p for p in self.flat.parts if p.op == "embedding"]
+        tables = [p for p in self.flat.parts if p.does("table")]
         if not found and not tables:
             return None
         self.covered |= {p.index for p in found}
         if not found:
             return Trait("output matrix", "", "no output matrix")
-        own = [p for p in found if p.op != "tied_linear" and p.node.mark != "tied"]
+        own = [p for p in found if not p.does("tied") and p.node.mark != "tied"]
         text = "a matrix of its own (untied)" if own else "the transposed token embedding (tied)"
         if own and len(own) < len(found):
             text = "some tied to the token embedding, some of their own"
@@ -354,15 +350,13 @@ class Stream:
         marked: dict[str, list[str]] = {}
         heads = {p.index for p in self.heads()}
         for part in self.flat.parts:
-            has = is_true(part.node.attrs.get("bias")) and (
-                part.op in (*LINEAR, "experts", "conv2d")
-                or (part.op == "layernorm" and is_true(part.node.attrs.get("affine", True)))
-            )
-            if not has and part.op != "bias":
+            attrs = part.node.attrs
+            has = is_true(attrs.get("bias")) and is_true(attrs.get("affine", True))
+            if not has and not part.does("bias"):
                 continue
             site = self.of_site.get(part.index)
             detail = ""
-            if part.op in NORMS:
+            if part.does("norm"):
                 place = "LayerNorm"
             elif site is not None:
                 place = "attention" if site.kind == "attention" else "feed-forward"
@@ -373,12 +367,12 @@ class Stream:
             places.setdefault(place, []).append(detail)
             marked.setdefault(place, []).append(part.path)
             at.append(part.path)
-            if part.op not in NORMS:
+            if not part.does("norm"):
                 biased.append(part.path)
         order = ("attention", "feed-forward", "LayerNorm", "output matrix", "other maps")
         words = []
         maps = sum(1 for site in self.sites if site.kind == "attention"
-                   for n in site.parts if self.flat.parts[n].op in LINEAR)
+                   for n in site.parts if self.flat.parts[n].does("map"))
         for place in sorted(places, key=order.index):
             details = [d for d in unique(places[place]) if d]
             if len(places[place]) == maps:
@@ -421,7 +415,7 @@ class Stream:
         heads = {p.index for p in self.heads()}
         for wire in output.wires:
             part = self.flat.parts[wire.part]
-            if part.op == "softmax" and any(w.part in heads for w in part.wires):
+            if part.does("softmax") and any(w.part in heads for w in part.wires):
                 self.covered.add(part.index)
 
     def traits(self) -> dict[str, Trait]:

@@ -5,21 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 
 from transformer_diagrams.diff.flat import Flat, Part
 from transformer_diagrams.dims import Dim, DimError
 from transformer_diagrams.graph.ir import Group
+from transformer_diagrams.ops import registry
 from transformer_diagrams.ops.registry import Shape
 
-LINEAR = ("linear", "head_linear", "lora", "tied_linear")
-NORMS = ("layernorm", "rmsnorm", "l2norm")
-NORM_NAMES = {"layernorm": "LayerNorm", "rmsnorm": "RMSNorm", "l2norm": "L2 norm"}
-ACTS = ("activation", "gelu", "relu", "silu", "sigmoid", "tanh")
-ACT_NAMES = {
-    "gelu": "GELU", "relu": "ReLU", "silu": "SiLU", "sigmoid": "sigmoid", "tanh": "tanh",
-    "identity": "no activation",
-}  # fmt: skip
-GATED_NAMES = {"silu": "SwiGLU", "gelu": "GEGLU", "relu": "ReGLU", "sigmoid": "GLU"}
+# Gated networks that have a name of their own (arXiv:2002.05202), by their activation's.
+GATED_NAMES = {"SiLU": "SwiGLU", "GELU": "GEGLU", "ReLU": "ReGLU", "sigmoid": "GLU"}
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six")
 
 
@@ -129,6 +124,26 @@ def plain(markup: str) -> str:
     out = out.replace("^\\top", "^T").replace("\\", "")
     out = re.sub(r"sqrt\{([^{}]*)\}", r"sqrt(\1)", out)
     return " ".join(out.replace("$", "").replace("{", "").replace("}", "").split())
+
+
+def kind_of(part: Part) -> str:
+    """What the op of a part is called where its record says so in words, else the part's name."""
+    return _called(part.op) or name_of(part)
+
+
+def function_of(part: Part) -> str:
+    """The name of the function that a part bends with: its choice, or what it is itself."""
+    chosen = attr(part, "act") or attr(part, "kind")
+    return _called(chosen) or chosen or kind_of(part)
+
+
+@cache
+def _called(op: str) -> str:
+    try:
+        record = registry.get(op)
+    except registry.UnknownOp:
+        return ""
+    return record.text if isinstance(record.text, str) and record.family != "opaque" else ""
 
 
 def name_of(part: Part) -> str:

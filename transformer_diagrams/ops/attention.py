@@ -43,6 +43,7 @@ def _split_heads_value(
 register(
     Op(
         name="split_heads",
+        does=("cut-heads",),
         summary="Cut the width into heads, head-major: [d, h k] -> [h, d, k].",
         family="attention",
         attrs=(
@@ -78,6 +79,7 @@ def _merge_heads_value(
 register(
     Op(
         name="merge_heads",
+        does=("form",),
         summary="The heads side by side, head-major: [h, d, v] -> [d, h v].",
         family="attention",
         shape=_merge_heads_shape,
@@ -101,6 +103,7 @@ def _repeat_groups_shape(c: Call) -> tuple[Shape, ...]:
 register(
     Op(
         name="repeat_groups",
+        does=("share-heads",),
         summary="Each key/value head serves several consecutive query heads: [g, d, k] -> "
         "[h, d, k] (arXiv:2305.13245).",
         family="attention",
@@ -199,6 +202,7 @@ def _core_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) 
 register(
     Op(
         name="attention_core",
+        does=("core", "product"),
         summary="softmax(Q K^T / sqrt(d_K) + mask) V in each head; key/value heads may be fewer "
         "than query heads (arXiv:1706.03762, section 3.2.1; arXiv:2305.13245).",
         family="attention",

@@ -57,13 +57,15 @@ def _product_value(
     return [reduce(mul, inputs)]
 
 
-for _name, _summary, _symbol, _value in (
-    ("add", "Sum of tensors of one shape: residual, bias, position.", "+", _sum_value),
-    ("mul", "Product element by element of tensors of one shape: gating.", "×", _product_value),
+for _name, _does, _summary, _symbol, _value in (
+    ("add", "sum", "Sum of tensors of one shape: residual, bias, position.", "+", _sum_value),
+    ("mul", "gate", "Product element by element of tensors of one shape: gating.", "×",
+     _product_value),
 ):
     register(
         Op(
             name=_name,
+            does=(_does,),
             summary=_summary,
             family="elementwise",
             inputs=("a", "b"),
@@ -138,6 +140,7 @@ def _scale_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array])
 register(
     Op(
         name="scale",
+        does=("rescale", "factor"),
         summary="Multiply by one number, such as 1/sqrt(d_K), or by a learned one for each head.",
         family="elementwise",
         attrs=(
@@ -229,6 +232,7 @@ def _pointwise(
     *,
     cost: int = 1,
     work: Rule | None = None,
+    does: tuple[str, ...] = (),
     role: str = "plain",
     attrs: tuple[Attr, ...] = (),
     value: Value | None = None,
@@ -239,6 +243,7 @@ def _pointwise(
     register(
         Op(
             name=name,
+            does=("nonlinear",) if role == "activation" else does,
             summary=summary,
             family="elementwise",
             role=role,
@@ -281,7 +286,8 @@ _pointwise(
 )
 _pointwise("neg", "Change of sign. No work: it goes into the sum that follows.", "negate", cost=0,
            value=lambda c, x, w: [-x[0]])
-_pointwise("identity", "The tensor itself: a named place to branch from.", "identity", cost=0)
+_pointwise("identity", "The tensor itself: a named place to branch from.", "identity", cost=0,
+           does=("carry", "named"))
 _pointwise("stop_gradient", "The tensor itself; no gradient flows back through it.",
            "stop gradient", cost=0, value=lambda c, x, w: [x[0]])
 _pointwise(
@@ -290,6 +296,7 @@ _pointwise(
     "(arXiv:1207.0580); at inference the tensor itself.",
     "dropout",
     cost=0,
+    does=("carry",),
     attrs=(Attr("p", "float", "the share that is set to zero"),),
     value=lambda c, x, w: [x[0]],
 )
@@ -305,6 +312,7 @@ _pointwise(
     "softcap",
     "cap tanh(x / cap): keeps values between -cap and cap (arXiv:2408.00118).",
     cost=3,
+    does=("rescale", "cap"),
     label=lambda c: f"softcap ${decimal(c['cap'])}$",
     attrs=(Attr("cap", "float", "the bound", required=True),),
     value=_softcap_value,
@@ -332,6 +340,7 @@ _pointwise(
     "clamp",
     "Values below `low` or above `high` become these.",
     _clamp_label,
+    does=("rescale",),
     attrs=(
         Attr("low", "float", "lower bound (default: none)"),
         Attr("high", "float", "upper bound (default: none)"),
@@ -389,6 +398,7 @@ def _softmax_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array
 register(
     Op(
         name="softmax",
+        does=("softmax",),
         summary="exp(x) over its sum along one axis, by default the last; `causal` leaves out what "
         "is later than the position. With `sinks` the sum also holds one learned score for each "
         "head, so that the weights of a row may sum to less than 1 (arXiv:2309.17453, as learned "
@@ -462,6 +472,7 @@ def _halves(x: Array) -> tuple[Array, Array]:
 register(
     Op(
         name="glu",
+        does=("gated",),
         summary="act(gate) times up; of two tensors, or of the two halves of one "
         "(arXiv:2002.05202).",
         family="elementwise",

@@ -17,6 +17,7 @@ def _symbol_or(c: Call, words: str) -> str:
 register(
     Op(
         name="embedding",
+        does=("table",),
         summary="Look up a learned row for each integer: [d] -> [d, width].",
         family="embedding",
         role="embedding",

@@ -40,6 +40,7 @@ def _plus(y: Array, weights: Mapping[str, Array]) -> list[Array]:
 register(
     Op(
         name="linear",
+        does=("map",),
         summary="Affine map of the last axis: y = x W + b.",
         family="linear",
         role="projection",
@@ -100,6 +101,7 @@ def _head_linear_value(
 register(
     Op(
         name="head_linear",
+        does=("map", "per-head"),
         summary="One affine map for each head: [d, in] or [h, d, in] -> [h, d, out].",
         family="linear",
         role="projection",
@@ -137,6 +139,7 @@ def _lora_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) 
 register(
     Op(
         name="lora",
+        does=("map", "low-rank"),
         summary="Low-rank adapter beside a frozen linear: y = (alpha/r) (x A) B, B starts at 0 "
         "(arXiv:2106.09685).",
         family="linear",
@@ -172,6 +175,7 @@ register(
 register(
     Op(
         name="tied_linear",
+        does=("map", "tied"),
         summary="Multiply by the transpose of an embedding table, x E^T: no matrix of its own.",
         family="linear",
         role="projection",
@@ -197,6 +201,7 @@ register(
 register(
     Op(
         name="bias",
+        does=("bias",),
         summary="Add a learned vector to every position: y = x + b. No work: the sum before it "
         "begins with b.",
         family="linear",

@@ -64,6 +64,7 @@ def _source_seen(c: Call, window: Dim | None = None) -> Seen:
 register(
     Op(
         name="causal_mask",
+        does=("causal",),
         summary="0 where the source is not later than the target, else minus infinity.",
         family="mask",
         role="mask",
@@ -83,6 +84,7 @@ register(
 register(
     Op(
         name="window_mask",
+        does=("window",),
         summary="0 for the last `window` sources up to the target, else minus infinity.",
         family="mask",
         role="mask",
@@ -165,6 +167,7 @@ def _mask_add_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Arra
 register(
     Op(
         name="mask_add",
+        does=("sum",),
         summary="Add a mask to scores, the same for every head: the second input, or the one that "
         "`kind` names.",
         family="mask",
@@ -217,6 +220,7 @@ def _scatter_seen(c: Call) -> Seen | None:
 register(
     Op(
         name="scatter_mask",
+        does=("chosen-mask",),
         summary="A mask from the indices that may be seen: 0 there, minus infinity elsewhere; "
         "[t, k] -> [t, size].",
         family="mask",

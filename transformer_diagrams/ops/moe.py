@@ -59,6 +59,7 @@ def _router_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]
 register(
     Op(
         name="router",
+        does=("router",),
         summary="Scores of N experts for each token; the top K of them as indices, and their "
         "gates, which sum to 1. A bias that only steers the selection is a buffer, no parameter.",
         family="moe",
@@ -196,6 +197,7 @@ def _expert_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]
 register(
     Op(
         name="experts",
+        does=("experts",),
         summary="A bank of N feed-forward experts; each token meets K of them, by index: "
         "[d, m] -> [d, K, m].",
         family="moe",
@@ -241,6 +243,7 @@ def _combine_shape(c: Call) -> tuple[Shape, ...]:
 register(
     Op(
         name="combine",
+        does=("experts-sum",),
         summary="Sum of the chosen experts' outputs, each times its gate: [d, K, m], [d, K] -> "
         "[d, m].",
         family="moe",

@@ -42,6 +42,7 @@ def _learned_shape(c: Call) -> tuple[Shape, ...]:
 register(
     Op(
         name="learned_position",
+        does=("positions",),
         summary="A learned row for each position: the first `length` rows of a table.",
         family="position",
         role="position",
@@ -83,6 +84,7 @@ def _angles(length: int, width: int, base: float, start: int = 0) -> Array:
 register(
     Op(
         name="sinusoid_position",
+        does=("positions",),
         summary="Fixed sines and cosines of the position, one frequency for two features "
         "(arXiv:1706.03762, section 3.5).",
         family="position",
@@ -139,6 +141,7 @@ def _rope_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) 
 register(
     Op(
         name="rope",
+        does=("rotation",),
         summary="Rotate pairs of features by an angle that grows with the position, so that scores "
         "depend on distances only (arXiv:2104.09864).",
         family="position",
@@ -166,6 +169,7 @@ register(
 register(
     Op(
         name="rel_bias",
+        does=("relative",),
         summary="A learned number for each head and bucket of relative offsets, added to scores: "
         "[heads, target, source] (arXiv:1910.10683; no buckets: fixed slopes, arXiv:2108.12409).",
         family="position",

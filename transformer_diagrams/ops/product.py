@@ -92,6 +92,7 @@ def _matmul_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]
 register(
     Op(
         name="matmul",
+        does=("product",),
         summary="Matrix product over the last axis of a and the last but one of b; a matrix "
         "without further axes serves every head.",
         family="product",
@@ -228,6 +229,7 @@ def _einsum_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]
 register(
     Op(
         name="einsum",
+        does=("product",),
         summary="Sum of products over the axes that are not in the result; a name is one size.",
         family="product",
         inputs=("a", "b"),

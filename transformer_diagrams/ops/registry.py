@@ -78,6 +78,56 @@ PARAM_ROLES: Mapping[str, str] = MappingProxyType(
 )
 """Parameter roles: under what the weights of an op are counted, unless the block says otherwise."""
 
+FACTS: Mapping[str, str] = MappingProxyType(
+    {
+        "map": "a learned linear map",
+        "per-head": "a map for each head",
+        "low-rank": "a map through few dimensions, beside another",
+        "tied": "a map by the table of another block",
+        "bias": "adds a learned vector",
+        "product": "a product of two tensors",
+        "core": "scores, softmax and mean of an attention in one step",
+        "softmax": "weights that sum to one",
+        "nonlinear": "bends element by element; `kind` names the function where there is a choice",
+        "gated": "one half, bent by `act`, times the other",
+        "gate": "a product element by element",
+        "sum": "a sum element by element",
+        "rescale": "multiplies or bounds values",
+        "factor": "by one factor, `by` or learned",
+        "cap": "bounded smoothly by `cap`",
+        "carry": "the same values",
+        "named": "a name for them",
+        "form": "the same values in another form",
+        "cut": "a part of the values",
+        "join": "several tensors side by side",
+        "experts": "networks of which a token meets some, bent by `act`",
+        "router": "chooses experts by `score`",
+        "experts-sum": "puts the chosen experts' outputs together",
+        "causal": "a mask: no later position",
+        "window": "a mask: only near positions",
+        "chosen-mask": "a mask: only chosen positions",
+        "relative": "a bias by distance",
+        "rotation": "turns pairs of features by position",
+        "positions": "a vector for each position",
+        "table": "vectors looked up by token",
+        "choice": "the `k` largest",
+        "pick": "some rows by their index",
+        "share-heads": "repeats key/value heads for the query heads",
+        "cut-heads": "cuts packed columns into heads",
+    }
+)
+"""What an op does in an architecture, as far as others ask; its record says it."""
+
+IMPLIED: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "activation": ("nonlinear",),
+        "attention": ("core",),
+        "embedding": ("table",),
+        "projection": ("map",),
+    }
+)
+"""What a block without a record of its own does, by its style role."""
+
 KINDS: Mapping[str, str] = MappingProxyType(
     {
         "dim": "a size: number, name or formula",
@@ -521,6 +571,7 @@ class Op:
     name      as specs call it
     summary   one sentence: what it computes, with its source
     family    the module that it stands in
+    does      what it does in an architecture (FACTS)
     role      style role (ROLES); ``param_role``: what its weights count as (PARAM_ROLES)
     inputs    names of the input ports; a ``variadic`` op takes any number beyond them
     optional  how many of the last inputs may be left out
@@ -541,6 +592,7 @@ class Op:
     summary: str
     family: str
     examples: tuple[Example, ...]
+    does: tuple[str, ...] = ()
     role: str = "plain"
     param_role: str = ""
     inputs: tuple[str, ...] = ("x",)
@@ -562,6 +614,8 @@ class Op:
     def __post_init__(self) -> None:
         if self.role not in ROLES or self.param_role not in PARAM_ROLES:
             raise ValueError(f"op '{self.name}' has an unknown role")
+        if not FACTS.keys() >= {*self.does}:
+            raise ValueError(f"op '{self.name}' does what FACTS does not know")
 
     @property
     def needed(self) -> int:

@@ -39,6 +39,7 @@ def _top_k_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array])
 register(
     Op(
         name="top_k",
+        does=("choice",),
         summary="The k largest along an axis, or all where there are fewer: their values, and "
         "their indices. Work is one comparison an element.",
         family="select",
@@ -83,6 +84,7 @@ def _gather_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]
 register(
     Op(
         name="gather",
+        does=("pick",),
         summary="Pick entries along an axis by index: x [s, ..], index [t, k] -> [t, k, ..]; or, "
         "`rowwise`, from each row of x its own: x [t, n], index [t, k] -> [t, k].",
         family="select",

@@ -71,6 +71,7 @@ def _split_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array])
 register(
     Op(
         name="split",
+        does=("cut",),
         summary="Cut an axis into parts: of given `sizes`, or into `parts` equal ones.",
         family="shape",
         outputs=(),
@@ -135,6 +136,7 @@ def _concat_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]
 register(
     Op(
         name="concat",
+        does=("join",),
         summary="Join tensors along one axis, whose sizes add up; all other axes must agree.",
         family="shape",
         inputs=("a", "b"),
@@ -210,6 +212,7 @@ def _reshape_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array
 register(
     Op(
         name="reshape",
+        does=("form",),
         summary="The same elements in the same order, in other axes; one size may be -1.",
         family="shape",
         attrs=(Attr("to", "dims", "sizes of the new axes; -1 is worked out", required=True),),
@@ -250,6 +253,7 @@ def _order(c: Call) -> list[int]:
 register(
     Op(
         name="transpose",
+        does=("form",),
         summary="The axes in another order; by default the last two change places.",
         family="shape",
         attrs=(Attr("order", "dims", "for each new axis the old one, counted from 0"),),
@@ -298,6 +302,7 @@ def _slice_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array])
 register(
     Op(
         name="slice",
+        does=("cut",),
         summary="A range of one axis, from `start` to before `stop`; negative ones count from the "
         "end.",
         family="shape",
