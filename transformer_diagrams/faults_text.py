@@ -15,6 +15,7 @@ from typing import Final
 
 from transformer_diagrams import reading
 from transformer_diagrams.errors import NOWHERE, Fault, Span
+from transformer_diagrams.streams import printable
 
 _WIDE: Final = 100  # columns of a source line that are shown
 _BOLD: Final = "\x1b[1m"
@@ -26,10 +27,8 @@ _OFF: Final = "\x1b[0m"
 
 
 def _clean(text: str) -> str:
-    """No character that a terminal would act upon; a TAB is one space."""
-    return "".join(
-        " " if c == "\t" else c if c.isprintable() or c == " " else "\ufffd" for c in text
-    )
+    """The text on one line, without a character that a terminal would act upon."""
+    return printable(text).replace("\n", "\ufffd")
 
 
 def _columns(text: str) -> int:

@@ -18,8 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from transformer_diagrams import cachedir, pool, store
-from transformer_diagrams.api import Model, save
+from transformer_diagrams.api import Model, save, specs_below
 from transformer_diagrams.errors import DiagramError, Fault, Span
+from transformer_diagrams.options import AskError
+from transformer_diagrams.streams import guarded, printable, say
 
 DEFAULT_THEME = "paper"
 
@@ -57,9 +59,7 @@ def plan(
 
     :raises DiagramError: when two specs have the same id, or there is none.
     """
-    found = sorted(path for end in ("yaml", "yml") for path in specs.rglob(f"*.{end}"))
-    if not found:
-        raise DiagramError(Fault("no-such-spec", f"there is no spec in '{specs}'"))
+    found = specs_below(specs)
     by_id: dict[str, Path] = {}
     for path in found:
         if path.stem in by_id:
@@ -191,13 +191,13 @@ class Progress:
         mark = "drawn" if outcome.drawn else "same" if outcome.ok else "FAULT"
         line = f"[{self.done}/{self.total}] {mark:5} {outcome.job.target}"
         if self.moving:
-            print(f"\r\x1b[K{line}", end="", flush=True)
+            say(f"\r\x1b[K{printable(line)}", end="", ready=True)
         elif mark != "same":
-            print(line, flush=True)
+            say(line)
 
     def end(self) -> None:
         if self.moving:
-            print("\r\x1b[K", end="", flush=True)
+            say("\r\x1b[K", end="", ready=True)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -216,7 +216,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         jobs = plan(given.specs, given.out, _names(given.formats), _names(given.themes))
     except DiagramError as fault:
         _show(fault.faults)
-        return 1
+        return 2 if isinstance(fault, AskError) else 1
     progress = Progress(len(jobs))
     outcomes = []
     with closing(make(jobs, workers=given.workers)) as several:
@@ -227,20 +227,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     known = remember(given.out, outcomes)
     if given.prune:
         for line in prune(jobs, given.out, known):
-            print(line)
+            say(line)
 
     # Each fault once, however many formats and themes met it, in the order of the specs.
     outcomes.sort(key=lambda outcome: (outcome.job.spec, outcome.job.target))
     _show(dict.fromkeys(fault for outcome in outcomes for fault in outcome.faults))
     drawn = sum(outcome.drawn for outcome in outcomes)
     bad = [outcome for outcome in outcomes if not outcome.ok]
-    print(
+    say(
         f"{len(jobs)} figures: {drawn} drawn, {len(jobs) - drawn - len(bad)} already right"
         + (f", {len(bad)} with faults" if bad else "")
         + f" ({time.perf_counter() - begin:.1f} s)"
     )
     for outcome in bad:
-        print(f"  not drawn: {outcome.job.target}")
+        say(f"  not drawn: {outcome.job.target}")
     return 1 if bad else 0
 
 
@@ -253,8 +253,8 @@ def _names(text: str) -> tuple[str, ...]:
 def _show(faults: Iterable[Fault]) -> None:
     from transformer_diagrams.faults_text import faults_text
 
-    print(faults_text(faults), end="", file=sys.stderr)
+    say(faults_text(faults), err=True, end="", ready=True)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(guarded(main))

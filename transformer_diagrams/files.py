@@ -35,6 +35,23 @@ def read_regular(path: str | os.PathLike[str], *, follow: bool = True) -> bytes:
         return file.read(MOST_BYTES)
 
 
+def below(folder: str | os.PathLike[str], *suffixes: str) -> list[Path]:
+    """Every file below a folder whose name ends in one of the suffixes, sorted.
+
+    :raises OSError: when the folder, or one in it, cannot be read.
+    """
+
+    def unreadable(fault: OSError) -> None:
+        raise fault
+
+    return sorted(
+        Path(here, name)
+        for here, _, names in os.walk(folder, onerror=unreadable)
+        for name in names
+        if os.path.splitext(name)[1] in suffixes
+    )
+
+
 def write(path: Path, data: bytes, *, follow: bool = True) -> None:
     """Put ``data`` at ``path``, whole or not at all; makes missing folders.
 
@@ -99,7 +116,7 @@ class _Staged:
         folder, name = os.path.split(self.target)
         make_folders(folder, folders)
         # One name a target: two writers of one file may meet there, those of two files may not.
-        short = f".{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
+        stem = f".{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
         if unnamed and _UNNAMED and os.path.isdir(_OPENED):
             try:
                 self.handle = os.open(folder or ".", _UNNAMED | os.O_WRONLY | os.O_CLOEXEC, 0o666)
@@ -107,11 +124,14 @@ class _Staged:
                 self.handle = None  # not on this file system
         handle = self.handle
         if handle is None:
-            self.beside = os.path.join(folder, f"{short}.{os.getpid()}.part")
+            self.beside = os.path.join(folder, f"{stem}.{os.getpid()}.part")
             flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
-            handle = os.open(self.beside, flags | getattr(os, "O_BINARY", 0), 0o666)
+            try:
+                handle = os.open(self.beside, flags | getattr(os, "O_BINARY", 0), 0o666)
+            except OSError as fault:  # told of the file that was meant
+                raise OSError(fault.errno, fault.strerror, self.target) from fault
         else:
-            self.beside = os.path.join(folder, f"{short}.part")
+            self.beside = os.path.join(folder, f"{stem}.part")
         try:
             with open(handle, "wb", closefd=False) as file:
                 file.write(data)

@@ -6,6 +6,7 @@ A traceback never reaches a user, unless `--debug` asks for it.
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -15,6 +16,7 @@ import click
 
 from transformer_diagrams import __version__
 from transformer_diagrams.errors import DiagramError
+from transformer_diagrams.streams import ReaderGone, guarded, say
 
 # Command -> module of this package that has a click command of that name. `list` would hide the
 # builtin, so its function has another name.
@@ -97,33 +99,36 @@ def run(arguments: Sequence[str]) -> int:
     arguments = [word for word in arguments if word != "--debug"]
     name = os.path.basename(sys.argv[0]).removesuffix(".exe").removesuffix(".py")
     shown = name if name in ("transformer-diagrams", "tdx") else "transformer-diagrams"
+    return guarded(lambda: _run(arguments, shown, debug))
+
+
+def _run(arguments: list[str], shown: str, debug: bool) -> int:
     try:
         code = program.main(arguments, prog_name=shown, standalone_mode=False)
         return code if isinstance(code, int) else 0
     except click.exceptions.NoArgsIsHelpError as fault:
-        click.echo(fault.format_message(), err=True)
+        say(fault.format_message(), err=True)
         return 2
     except click.ClickException as fault:
-        fault.show()
+        words = io.StringIO()
+        fault.show(words)
+        say(words.getvalue(), err=True, end="")
         return fault.exit_code
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("stopped", err=True)
-        return 130
-    except BrokenPipeError:
-        # The reader of our output (`| head`) has gone: nothing is wrong, nothing more to say.
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
-        return 0
+    except click.Abort:
+        raise KeyboardInterrupt from None
     except DiagramError as fault:
         from transformer_diagrams.cli.report import exit_code, show_faults
 
         show_faults(fault.faults)
         return exit_code(fault)
+    except (OSError, ReaderGone):
+        raise
     except Exception as fault:
         if debug:
             raise
-        words = " ".join(str(fault).split())[:300]
-        click.echo(
-            f"unexpected {type(fault).__name__}: {words}\n"
+        reason = " ".join(str(fault).split())[:300]
+        say(
+            f"unexpected {type(fault).__name__}: {reason}\n"
             f"This is a fault of the program, not of your spec: {REPORT_AT} "
             "(--debug shows more).",
             err=True,

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from transformer_diagrams.cli.report import Codes, dump, summary
+from transformer_diagrams.cli.report import Codes, summary
 from transformer_diagrams.cli.values import SpecName, json_option, specs_argument
+from transformer_diagrams.streams import dump, say
 
 if TYPE_CHECKING:
     from transformer_diagrams.api import Model
@@ -52,7 +53,7 @@ def list_specs(
         if (tag is None or tag in row["tags"]) and (family is None or row["family"] == family)
     ]
     if as_json:
-        click.echo(dump(rows))
+        say(dump(rows))
         return codes.code
     width = max((len(row["id"]) for row in rows), default=0)
     for row in rows:
@@ -60,7 +61,7 @@ def list_specs(
         facts = [str(source["year"])] if source.get("year") else []
         facts += [f"arXiv:{source['arxiv']}"] if source.get("arxiv") else []
         facts += ["configs " + ", ".join(row["configs"])] if row["configs"] else []
-        click.echo(
+        say(
             f"{row['id']:<{width}}  {row['title']}" + (f"  ({'; '.join(facts)})" if facts else "")
         )
     return codes.code
@@ -110,7 +111,7 @@ def schema(validate: bool, specs: tuple[str, ...]) -> int:
             else "to hold files against the schema, say --validate"
         )
     if not validate:
-        click.echo(dump(spec_schema()))
+        say(dump(spec_schema()))
         return 0
     codes = Codes()
     for model in models(specs, codes):
@@ -118,7 +119,7 @@ def schema(validate: bool, specs: tuple[str, ...]) -> int:
         if not report.ok:
             codes.worst(1)
         codes.show(report.faults)
-        click.echo(f"{model.label}: {summary(report.faults)}")
+        say(f"{model.label}: {summary(report.faults)}")
     return codes.code
 
 
@@ -135,8 +136,10 @@ def new(target: str) -> int:
     from transformer_diagrams import api
 
     path = Path(target)
+    if not path.name:
+        raise click.UsageError(f"'{target}' is no name for a new spec")
     if path.suffix not in (".yaml", ".yml"):
         path = path.with_name(path.name + ".yaml")
     api.write_starter(path)
-    click.echo(str(path))
+    say(str(path))
     return 0

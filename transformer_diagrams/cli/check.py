@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from transformer_diagrams.cli.report import Codes, counted, dump, summary
+from transformer_diagrams.cli.report import Codes, counted, summary
 from transformer_diagrams.cli.values import (
     asked,
     config_option,
@@ -14,6 +14,7 @@ from transformer_diagrams.cli.values import (
     json_option,
     specs_argument,
 )
+from transformer_diagrams.streams import dump, say
 
 if TYPE_CHECKING:
     from transformer_diagrams.api import Model
@@ -55,9 +56,9 @@ def check(specs: tuple[str, ...], config: str | None, as_json: bool) -> int:
             )
         else:
             codes.show(report.faults)
-            click.echo(f"{model.label}: {summary(report.faults)}")
+            say(f"{model.label}: {summary(report.faults)}")
     if as_json:
-        click.echo(dump({"ok": codes.code == 0, "specs": rows}))
+        say(dump({"ok": codes.code == 0, "specs": rows}))
     return codes.code
 
 
@@ -80,7 +81,7 @@ def lint(specs: tuple[str, ...], as_json: bool, **options: Any) -> int:
     for model in models(specs, codes):
         codes.attempt(_lint, model, asked(**options), as_json, rows, codes)
     if as_json:
-        click.echo(dump({"ok": codes.code == 0, "specs": rows}))
+        say(dump({"ok": codes.code == 0, "specs": rows}))
     return codes.code
 
 
@@ -100,7 +101,7 @@ def _lint(
         rows.append({"id": model.id, "file": model.label, "ok": ok, "findings": findings, **facts})
         return
     for finding in result.findings:
-        click.echo(f"{model.label}: {finding}")
+        say(f"{model.label}: {finding}")
     words = counted(len(result.findings), "finding") if result.findings else "clean"
     numbers = f"{counted(result.crossings, 'crossing')}, {counted(result.bends, 'bend')}"
-    click.echo(f"{model.label}: {words} ({numbers})")
+    say(f"{model.label}: {words} ({numbers})")

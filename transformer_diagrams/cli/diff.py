@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from transformer_diagrams.cli.report import dump
 from transformer_diagrams.cli.values import Among, SpecName, _themes, json_option
+from transformer_diagrams.streams import dump, say
 
 
 @click.command(
@@ -66,5 +66,5 @@ def diff(
 
         show_faults(drawn.warnings)
         drawn.save(Path(figure))
-    click.echo(dump(found.as_json()) if as_json else text_of(found))
+    say(dump(found.as_json()) if as_json else text_of(found))
     return 1 if exit_code and not found.equal else 0

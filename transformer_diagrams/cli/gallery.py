@@ -8,7 +8,8 @@ import time
 import click
 
 from transformer_diagrams.cli.report import counted
-from transformer_diagrams.cli.values import specs_argument
+from transformer_diagrams.cli.values import Place, specs_argument
+from transformer_diagrams.streams import printable, say
 
 
 @click.command(
@@ -23,8 +24,12 @@ The site is plain files: open site/index.html, or put the folder on any server.
 """
 )
 @specs_argument(required=False)
-@click.option("-o", "--output", metavar="DIR", required=True, help="The folder of the site.")
-@click.option("--pages", metavar="DIR", help="Markdown pages with front matter, *.md.")
+@click.option(
+    "-o", "--output", metavar="DIR", type=Place(), required=True, help="The folder of the site."
+)
+@click.option(
+    "--pages", metavar="DIR", type=Place(), help="Markdown pages with front matter, *.md."
+)
 @click.option("--title", metavar="WORDS", help="The site's name.")
 @click.option("--workers", type=click.IntRange(1), metavar="N", help="Processes that draw.")
 def gallery(
@@ -42,7 +47,7 @@ def gallery(
 
     def tell(done: int, total: int, name: str) -> None:
         if moving:
-            click.echo(f"\r\x1b[K[{done}/{total}] {name}", err=True, nl=False)
+            say(f"\r\x1b[K[{done}/{total}] {printable(name)}", err=True, end="", ready=True)
 
     try:
         made = build(
@@ -50,8 +55,8 @@ def gallery(
         )
     finally:
         if moving:
-            click.echo("\r\x1b[K", err=True, nl=False)
-    click.echo(
+            say("\r\x1b[K", err=True, end="", ready=True)
+    say(
         f"{made.folder}/index.html: {counted(made.architectures, 'architecture')}, "
         f"{counted(made.texts, 'text')}, {counted(made.topics, 'topic')}, {made.files} files "
         f"({made.drawn} drawn, {time.perf_counter() - begin:.1f} s)"

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from transformer_diagrams.cli.report import Codes, dump
+from transformer_diagrams.cli.report import Codes
 from transformer_diagrams.cli.values import config_option, json_option, set_option, specs_argument
+from transformer_diagrams.streams import dump, say
 
 if TYPE_CHECKING:
     from transformer_diagrams.count import Inspection
@@ -63,11 +64,11 @@ def inspect(
                 results.append(model.inspect(config, set=sets, length=length, flops=flops))
             else:
                 result = model.inspection(config, set=sets, length=length, flops=flops)
-                click.echo(text_of(result) + ("\n" if len(chosen) > 1 else ""))
+                say(text_of(result) + ("\n" if len(chosen) > 1 else ""))
 
         codes.attempt(one)
     if as_json and results:
-        click.echo(dump(results[0] if len(chosen) == 1 else results))
+        say(dump(results[0] if len(chosen) == 1 else results))
     return codes.code
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from transformer_diagrams.cli.report import dump
-from transformer_diagrams.cli.values import TextType, json_option
+from transformer_diagrams.cli.values import Between, Place, TextType, json_option
+from transformer_diagrams.streams import dump, say
 
 
 class FigureId(TextType):
@@ -56,12 +56,12 @@ def list_live(as_json: bool) -> int:
 
     found = list_figures()
     if as_json:
-        click.echo(dump(found))
+        say(dump(found))
         return 0
     for figure in found:
-        click.echo(f"{figure['id']:<20} {figure['title']}")
+        say(f"{figure['id']:<20} {figure['title']}")
         for slider in figure["sliders"]:
-            click.echo(f"  --set {slider['name']}=...  {slider['label']}: {slider['allowed']}")
+            say(f"  --set {slider['name']}=...  {slider['label']}: {slider['allowed']}")
     return 0
 
 
@@ -71,10 +71,11 @@ def list_live(as_json: bool) -> int:
     "--set", "sets", metavar="NAME=VALUE", multiple=True, help="A slider's value (again for more)."
 )
 @click.option(
-    "-o", "--output", metavar="FILE", required=True, help="The file; its end says the format."
+    "-o", "--output", metavar="FILE", type=Place(), required=True,
+    help="The file; its end says the format.",
 )
 @click.option("--theme", type=click.Choice(["light", "dark"]), default="light", show_default=True)
-@click.option("--scale", type=float, metavar="N", help="Pixels a unit, for PNG.")
+@click.option("--scale", type=Between(0.01, 100), metavar="N", help="Pixels a unit, for PNG.")
 @_spec
 @_config
 @_spec_set
@@ -97,13 +98,15 @@ def export(
         figure, sets, output, theme=theme, scale=scale, spec=spec, config=config,
         spec_sets=spec_sets, data=data,
     )
-    click.echo(str(path))
+    say(str(path))
     return 0
 
 
 @live.command()
 @click.argument("figures", nargs=-1, type=FigureId())
-@click.option("-o", "--output", metavar="FILE", required=True, help="The page to write.")
+@click.option(
+    "-o", "--output", metavar="FILE", type=Place(), required=True, help="The page to write."
+)
 @click.option("--title", default="", metavar="TEXT", help="Heading of the page.")
 @click.option(
     "--theme", type=click.Choice(["auto", "light", "dark"]), default="auto", show_default=True
@@ -129,7 +132,7 @@ def page(
         figures, output, spec, config=config, spec_sets=spec_sets, data=data, title=title,
         theme=theme,
     )
-    click.echo(str(path))
+    say(str(path))
     return 0
 
 
@@ -142,11 +145,11 @@ def check(figures: tuple[str, ...]) -> int:
     failed = False
     for found in commands.check(figures):
         state = "fine" if found.ok else f"{len(found.problems)} problems"
-        click.echo(
+        say(
             f"{found.id:<20} {found.states:>4} states, largest difference "
             f"{found.difference:.1e}: {state}"
         )
         for problem in found.problems:
-            click.echo(f"  {problem}")
+            say(f"  {problem}")
         failed = failed or not found.ok
     return int(failed)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from transformer_diagrams.cli.report import Codes, dump, show_faults
-from transformer_diagrams.cli.values import Among, asked, figure_options, specs_argument
+from transformer_diagrams.cli.report import Codes, show_faults
+from transformer_diagrams.cli.values import Among, Place, asked, figure_options, specs_argument
+from transformer_diagrams.streams import dump, say, say_bytes
 
 if TYPE_CHECKING:
     from transformer_diagrams.api import Model
@@ -64,6 +64,7 @@ class Formats(NamesType):
     "-o",
     "--output",
     metavar="DIR|FILE|-",
+    type=Place(),
     help="Where to: a folder (made when missing), one file, or - for stdout.",
 )
 @figure_options
@@ -128,13 +129,11 @@ class Where:
         from transformer_diagrams.api import save
 
         if self.stdout:
-            out = sys.stdout.buffer
-            out.write(data)
-            out.flush()
+            say_bytes(data)
             return
         path = self.file or (self.folder or Path()) / name
         save(path, data)
-        click.echo(str(path))
+        say(str(path))
 
 
 def _where(
@@ -201,7 +200,7 @@ def _pair(model: Model, wish: dict[str, Any], where: Where) -> None:
             show_faults(result.warnings)
         into.write(result.data, name)
     source = quote((folder / stem).as_posix())
-    click.echo(
+    say(
         f"""
 <picture>
   <source media="(prefers-color-scheme: dark)" srcset="{source}-dark.svg">

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, ParamSpec
-
-import click
+from typing import ParamSpec
 
 from transformer_diagrams.errors import DiagramError, Fault, ToolMissing
+from transformer_diagrams.streams import say
 
 P = ParamSpec("P")
 
@@ -21,7 +20,7 @@ def show_faults(faults: Iterable[Fault], texts: Mapping[str, str] | None = None)
         from transformer_diagrams.faults_text import faults_text
 
         colour = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
-        click.echo(faults_text(listed, texts, colour=colour), err=True, nl=False)
+        say(faults_text(listed, texts, colour=colour), err=True, end="", ready=True)
 
 
 def summary(faults: Iterable[Fault]) -> str:
@@ -37,13 +36,6 @@ def summary(faults: Iterable[Fault]) -> str:
 def counted(number: int, noun: str) -> str:
     """``1 fault``, ``2 faults``."""
     return f"{number} {noun}" + ("" if number == 1 else "s")
-
-
-def dump(data: Any) -> str:
-    """Stable JSON: sorted keys, two spaces, text as it is."""
-    import json
-
-    return json.dumps(data, indent=2, sort_keys=True, ensure_ascii=False)
 
 
 class Codes:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import glob
+import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from transformer_diagrams import reading
 from transformer_diagrams.cli.report import Codes, exit_code, show_faults
 from transformer_diagrams.errors import DiagramError
+from transformer_diagrams.streams import say
 
 if TYPE_CHECKING:
     from transformer_diagrams.api import Model
@@ -54,21 +54,15 @@ def expand(word: str) -> list[str]:
     """
     from fnmatch import fnmatchcase
 
-    from transformer_diagrams.api import bundled_ids
+    from transformer_diagrams.api import bundled_ids, specs_below
     from transformer_diagrams.options import ask_error
 
-    path = Path(word)
-    if path.is_dir():
-        inside = sorted(str(p) for end in ("yaml", "yml") for p in path.rglob(f"*.{end}"))
-        if not inside:
-            raise ask_error(
-                f"there is no spec (*.yaml) in the folder '{word}'", code="no-such-spec"
-            )
-        return inside
-    if word == STDIN or path.is_file() or not any(sign in word for sign in "*?["):
+    if word and os.path.isdir(word):
+        return [str(path) for path in specs_below(word)]
+    if word == STDIN or os.path.isfile(word) or not any(sign in word for sign in "*?["):
         return [word]
     found = {name for end in ("", *SUFFIXES) for name in glob.glob(word + end, recursive=True)}
-    files = sorted(name for name in found if name.endswith(SUFFIXES) and Path(name).is_file())
+    files = sorted(name for name in found if name.endswith(SUFFIXES) and os.path.isfile(name))
     here = {Path(name).stem for name in files if Path(name).parent == Path()}
     ids = [name for name in bundled_ids() if fnmatchcase(name, word) and name not in here]
     matches = [*files, *ids]
@@ -80,11 +74,19 @@ def expand(word: str) -> list[str]:
 def read_stdin() -> bytes:
     """Everything on stdin; says so when a person may be waiting for the program.
 
+    :raises AskError: when stdin is closed, or cannot be read.
     :raises DiagramError: when it is more than a spec can be.
     """
+    from transformer_diagrams.options import ask_error
+
+    if sys.stdin is None:
+        raise ask_error("stdin is closed, so there is no spec to read")
     if sys.stdin.isatty():
-        click.echo("reading a spec from the terminal; end it with Ctrl-D", err=True)
+        say("reading a spec from the terminal; end it with Ctrl-D", err=True)
     try:
         return reading.read_stream(sys.stdin.buffer)
     except reading.TooLarge as fault:
         raise DiagramError(reading.too_large("<stdin>")) from fault
+    except (OSError, ValueError) as fault:
+        words = f"stdin cannot be read: {getattr(fault, 'strerror', None) or fault}"
+        raise ask_error(words) from fault

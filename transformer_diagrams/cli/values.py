@@ -42,6 +42,29 @@ class Among(TextType):
         return [CompletionItem(c) for c in self.choices() if c.startswith(incomplete)]
 
 
+class Between(click.FloatRange):
+    """A number between two; what is no number (`nan`) is not between them."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        number = float(super().convert(value, param, ctx))
+        if number != number:
+            self.fail(f"{value!r} is not a number", param, ctx)
+        return number
+
+
+class Place(TextType):
+    """Where to write; an empty name would silently mean the current folder."""
+
+    name = "place"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if not str(value):
+            self.fail("an empty name is no place to write to", param, ctx)
+        return str(value)
+
+
 class SpecName(TextType):
     """A spec by path, id or glob; completes bundled ids and files."""
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from transformer_diagrams.cli.report import Codes, show_faults
-from transformer_diagrams.cli.values import asked, figure_options, specs_argument
+from transformer_diagrams.cli.values import Between, Place, asked, figure_options, specs_argument
+from transformer_diagrams.streams import say
 
 if TYPE_CHECKING:
     from transformer_diagrams.api import Model
@@ -29,11 +30,13 @@ Examples:
 @specs_argument()
 @click.option("-f", "--format", "formats", default="svg", help="svg when not said; commas between.")
 @click.option(
-    "-o", "--output", "folder", metavar="DIR", default=".", help="The folder to write to."
+    "-o", "--output", "folder", metavar="DIR", type=Place(), default=".",
+    help="The folder to write to.",
 )
 @figure_options
 @click.option(
-    "--interval", type=float, default=0.25, show_default=True, help="Seconds between looks."
+    "--interval", type=Between(0.02, 3600), default=0.25, show_default=True,
+    help="Seconds between looks.",
 )
 def watch(
     specs: tuple[str, ...], formats: str, folder: str, interval: float, **options: Any
@@ -48,7 +51,7 @@ def watch(
     if "-" in specs:
         raise click.UsageError("stdin cannot be watched; name a file")
     _look(specs, Codes(), must=True)
-    click.echo("watching; Ctrl-C ends it", err=True)
+    say("watching; Ctrl-C ends it", err=True)
     seen: dict[str, Stamp] = {}
     try:
         while True:
@@ -62,9 +65,9 @@ def watch(
                 model = api.Model.find(key)
                 files = _draw(model, names, Path(folder), wish)
                 seen[key] = {**stamp(dict.fromkeys(files)), **before}
-            time.sleep(max(0.02, interval))
+            time.sleep(interval)
     except KeyboardInterrupt:
-        click.echo("ended", err=True)
+        say("ended", err=True)
         return 0
 
 
@@ -122,10 +125,10 @@ def _draw(model: Model, formats: list[str], folder: Path, wish: dict[str, Any]) 
             save(path, result.data)
             if name == formats[0]:
                 show_faults(result.warnings)
-            click.echo(f"{time.strftime('%H:%M:%S')} {path} ({time.perf_counter() - begin:.2f} s)")
+            say(f"{time.strftime('%H:%M:%S')} {path} ({time.perf_counter() - begin:.2f} s)")
 
     if not codes.attempt(work):
-        click.echo(
+        say(
             f"{time.strftime('%H:%M:%S')} {model.label}: waiting for the next save", err=True
         )
     return model.files()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from transformer_diagrams.api import save
 from transformer_diagrams.docs.pages import PAGES, renewed
 
 
@@ -16,7 +17,7 @@ def main(arguments: list[str]) -> int:
         old = page.read_text(encoding="utf-8")
         new = renewed(old, root)
         if new != old:
-            page.write_text(new, encoding="utf-8")
+            save(page, new.encode("utf-8"))
             print(f"renewed {name}")
     return 0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from transformer_diagrams.errors import DiagramError, Fault, Span, did_you_mean
 from transformer_diagrams.gallery.maths import tex_fault, tex_html
 from transformer_diagrams.gallery.order import Page
+from transformer_diagrams.options import ask_error
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -69,7 +71,12 @@ def read_all(folder: Path) -> list[Prose]:
     """
     found: list[Prose] = []
     faults: list[Fault] = []
-    for path in sorted(folder.glob("*.md")):
+    try:
+        names = sorted(name for name in os.listdir(folder) if name.endswith(".md"))
+    except OSError as fault:
+        words = f"'{folder}' cannot be read: {fault.strerror}"
+        raise ask_error(words, code="unreadable") from fault
+    for path in (folder / name for name in names):
         try:
             found.append(read(path))
         except DiagramError as fault:

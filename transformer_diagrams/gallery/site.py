@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from transformer_diagrams import pool, store
-from transformer_diagrams.api import Model
+from transformer_diagrams.api import Model, specs_below
 from transformer_diagrams.bundled import bundled_specs
 from transformer_diagrams.errors import DiagramError, Fault, Span
 from transformer_diagrams.extras import need
@@ -89,7 +89,7 @@ def _texts(words: str | os.PathLike[str] | None, chosen: bool) -> list[Prose]:
     if words is None:
         bundled = prose.bundled_pages()
         return prose.read_all(bundled) if bundled.is_dir() and not chosen else []
-    if not Path(words).is_dir():
+    if not os.fspath(words) or not os.path.isdir(words):
         raise ask_error(f"there is no folder '{words}'", "it should hold Markdown files (*.md)")
     return prose.read_all(Path(words))
 
@@ -99,10 +99,8 @@ def _paths(specs: Iterable[str]) -> dict[str, Path]:
     found: dict[str, Path] = {}
     faults: list[Fault] = []
     for word in specs:
-        if Path(word).is_dir():
-            listed = sorted(p for p in Path(word).rglob("*") if p.suffix in (".yaml", ".yml"))
-            if not listed:
-                raise ask_error(f"there is no spec in '{word}'", code="no-such-spec")
+        if word and os.path.isdir(word):
+            listed = specs_below(word)
         else:
             listed = [Model.find(word).path or Path(word)]
         for path in listed:
@@ -130,6 +128,7 @@ def _closure(paths: dict[str, Path]) -> dict[str, Path]:
         for name in dict.fromkeys([*uses, *(text.value for text in spec.builds_on)]):
             if spec_id(name) not in found:
                 path = model.library.find(name, spec)
+                model.library.get(name, spec)  # faults are told from where it is named
                 found[path.stem] = path
                 todo.append(path)
     return dict(sorted(found.items()))

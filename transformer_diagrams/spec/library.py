@@ -9,6 +9,7 @@ from __future__ import annotations
 import fnmatch
 import os
 import re
+import shlex
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -47,7 +48,7 @@ class SpecLibrary:
         self._index: dict[str, Path] | None = None
         self._doubles: dict[str, list[Path]] = {}
         self._loaded: dict[Path, tuple[Spec, Report]] = {}
-        self._checked: dict[Path, Report] = {}
+        self._checked: dict[tuple[Path, Path], Report] = {}
         self._clean: set[Path] = set()  # files that are right, with all that they use
         self._names: dict[Path, set[str]] = {}  # folder -> what lies in it
 
@@ -112,9 +113,10 @@ class SpecLibrary:
             known |= self._names[beside]
         close = nearest(ref, known)
         hint = f"did you mean '{close}'?" if close else "the command 'list' shows the ids"
+        reason = _refused((beside or Path()) / ref)
         return Fault(
             "unknown-spec",
-            f"there is no spec '{ref}'",
+            f"there is no spec '{ref}'" + (f" to be read: {reason}" if reason else ""),
             span,
             path=doc_path,
             found=ref,
@@ -133,7 +135,7 @@ class SpecLibrary:
         found: dict[str, None] = {}
         faults = []
         for ref in refs:
-            if not _GLOB.search(ref) or (_is_path(ref) and Path(ref).is_file()):
+            if not _GLOB.search(ref) or (_is_path(ref) and os.path.isfile(ref)):
                 found[ref] = None
                 continue
             if _is_path(ref):
@@ -166,7 +168,7 @@ class SpecLibrary:
         """
         path = self.find(ref, base)
         if _key(path) not in self._clean:
-            self._check(path).raise_if_errors()
+            self._check(path, _folder_of(base)).raise_if_errors()
         return self._file(path)[0]
 
     def load(
@@ -178,7 +180,7 @@ class SpecLibrary:
         """
         path = self.find(ref, base)
         spec, _ = self._file(path)
-        return spec, self._check(path)
+        return spec, self._check(path, _folder_of(base))
 
     def add(self, spec: Spec, report: Report) -> Report:
         """Take in a spec read from a text; the report, completed by the checks of its uses."""
@@ -192,18 +194,23 @@ class SpecLibrary:
             self._loaded[key] = load_path(path, ops=self._ops)
         return self._loaded[key]
 
-    def _check(self, path: Path) -> Report:
-        """Faults of a file and of all it uses; cycles of `use` are named in full."""
+    def _check(self, path: Path, home: Path | None = None) -> Report:
+        """Faults of a file and of all it uses; cycles of `use` are named in full.
+
+        ``home`` is the folder of the spec that asks: nothing is told of what stands in a file
+        elsewhere that is no spec.
+        """
         key = _key(path)
-        if key in self._checked:
-            return self._checked[key]
+        homes = (_key(home or path.parent), _key(self.folder))
+        if (key, homes[0]) in self._checked:
+            return self._checked[key, homes[0]]
         report = Report()
-        self._checked[key] = report
+        self._checked[key, homes[0]] = report
         with suppress(TooManyFaults):  # the report says so
-            self._walk(path, report)
+            self._walk(path, homes, report)
         return report
 
-    def _walk(self, path: Path, report: Report) -> None:
+    def _walk(self, path: Path, homes: tuple[Path, Path], report: Report) -> None:
         done: set[Path] = set()
         trail: dict[Path, Span] = {}
         todo: list[tuple[Path, Span, int]] = [(path, NOWHERE, 0)]
@@ -221,6 +228,9 @@ class SpecLibrary:
             trail[here_key] = span
             done.add(here_key)
             spec, own = self._file(here)
+            if not (_is_spec(spec, own) or any(map(here_key.is_relative_to, homes))):
+                report.add(_no_spec(here, span))
+                continue
             report.extend(own.faults)
             room -= len(spec.text)
             if room < 0:
@@ -299,6 +309,35 @@ class SpecLibrary:
                 for i in range(len(trail) - 1)
             ),
         )
+
+
+def _is_spec(spec: Spec, report: Report) -> bool:
+    """Whether a file was written as a spec, right or wrong."""
+    faults = (fault.path for fault in report.faults)
+    return bool(spec.blocks) or any(path.startswith("blocks[") for path in faults)
+
+
+def _no_spec(path: Path, span: Span) -> Fault:
+    return Fault(
+        "not-a-spec",
+        f"'{path}' is no spec, or cannot be read as one",
+        span,
+        found=str(path),
+        expected="a spec",
+        hint=f"`transformer-diagrams check {shlex.quote(str(path))}` says more",
+    )
+
+
+def _refused(path: Path) -> str:
+    """Why the system does not say whether a file is there; "" when it does."""
+    for name in (path, *(path.parent / (path.name + suffix) for suffix in _SUFFIXES)):
+        try:
+            os.stat(name)
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except (OSError, ValueError) as fault:
+            return getattr(fault, "strerror", None) or str(fault)
+    return ""
 
 
 def _folder_of(base: str | os.PathLike[str] | Spec | None) -> Path | None:
