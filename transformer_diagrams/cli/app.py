@@ -15,7 +15,7 @@ from importlib import import_module
 import click
 
 from transformer_diagrams import __version__
-from transformer_diagrams.errors import DiagramError
+from transformer_diagrams.errors import DiagramError, cut
 from transformer_diagrams.streams import ReaderGone, guarded, say
 
 # Command -> module of this package that has a click command of that name. `list` would hide the
@@ -112,10 +112,14 @@ def _run(arguments: list[str], shown: str, debug: bool) -> int:
     except click.ClickException as fault:
         words = io.StringIO()
         fault.show(words)
-        say(words.getvalue(), err=True, end="")
+        say("\n".join(map(cut, words.getvalue().split("\n"))), err=True, end="")
         return fault.exit_code
     except click.Abort:
         raise KeyboardInterrupt from None
+    except SystemExit as fault:
+        if isinstance(fault.__context__, BrokenPipeError):  # how click leaves then
+            raise ReaderGone from fault
+        raise
     except DiagramError as fault:
         from transformer_diagrams.cli.report import exit_code, show_faults
 

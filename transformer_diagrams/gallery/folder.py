@@ -134,10 +134,10 @@ def _blocked(folder: Path, name: str) -> bool:
         try:
             if not stat.S_ISDIR(os.lstat(here).st_mode):
                 return True
-        except FileNotFoundError:
-            return False
-        except OSError:
+        except NotADirectoryError:
             return True
+        except OSError:
+            return False  # there is nothing yet, or writing will say why not
     return False
 
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from transformer_diagrams.live.evaluate import Evaluator
 
+NOT_SLIDERS = ("self", "path", "theme", "png_scale")
+"""Names that a slider cannot have: sliders and options are given side by side as keywords."""
 Build = Callable[[Sketch, Mapping[str, Array]], None]
 
 
@@ -51,9 +53,8 @@ class Figure:
     options: str = ""
 
     def __post_init__(self) -> None:
-        # Sliders and options are given side by side as keywords.
         for slider in self.sliders:
-            if slider.name in ("self", "path", "theme", "png_scale"):
+            if slider.name in NOT_SLIDERS:
                 raise ValueError(f"a slider cannot be named '{slider.name}'")
 
     @cached_property

@@ -15,13 +15,18 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from transformer_diagrams import reading
 from transformer_diagrams.errors import DiagramError, Fault, Span, did_you_mean
 from transformer_diagrams.live.trace import Array, Tape, matmul
+from transformer_diagrams.options import AskError
 
 Rows = tuple[tuple[float, ...], ...]
 
 MOST_TOKENS = 32
 MOST_WIDTH = 4096
+MOST_LETTERS = 200  # of a token
+LARGEST = 1e30
+"""Numbers of embeddings and projections: products of four of them, summed, stay finite."""
 KEYS = ("tokens", "embeddings", "w_q", "w_k")
 _SHORT = {"E": "embeddings", "WQ": "w_q", "WK": "w_k"}
 
@@ -124,7 +129,12 @@ def sentence(
     def fault(path: str, message: str, found: str = "", hint: str = "") -> None:
         faults.append(Fault("bad-data", message, Span(where), path, found=found, hint=hint))
 
-    words = tuple(str(t) for t in tokens)
+    words = tuple(str(t) for t in tokens if isinstance(t, (str, int, float)))
+    if len(words) != len(tokens):
+        fault("tokens", "every token must be a word")
+    long = next((word for word in words if len(word) > MOST_LETTERS), "")
+    if long:
+        fault("tokens", f"a token may have {MOST_LETTERS} letters", f"{len(long)} letters")
     if not 2 <= len(words) <= MOST_TOKENS:
         fault("tokens", f"between 2 and {MOST_TOKENS} tokens can be shown", str(len(words)),
               "cut the sentence, or choose the part that matters")  # fmt: skip
@@ -164,9 +174,11 @@ def _matrix(given: Any) -> Rows:
             raise ValueError(f"row {number} is not a list of numbers")
         for value in row:
             if isinstance(value, bool) or not isinstance(value, (int, float)):
-                raise ValueError(f"row {number} holds {value!r}")
-            if not math.isfinite(value):
-                raise ValueError(f"row {number} holds {value}")
+                what = repr(value)[:40] if isinstance(value, str) else type(value).__name__
+                raise ValueError(f"row {number} holds {what}")
+            if not abs(value) <= LARGEST:
+                what = "nan" if value != value else f"a number beyond {LARGEST:g}"
+                raise ValueError(f"row {number} holds {what}")
         rows.append(tuple(float(v) for v in row))
     if any(len(a) != len(b) for a, b in pairwise(rows)):
         raise ValueError("its rows have different lengths")
@@ -176,21 +188,26 @@ def _matrix(given: Any) -> Rows:
 def read_sentence(path: str | Path) -> Sentence:
     """Own data from a JSON file with the keys tokens, embeddings, w_q and w_k (or E, WQ, WK).
 
-    Raises :class:`DiagramError` for a file that cannot be read, is not JSON, or does not fit.
+    Raises :class:`AskError` for a file that cannot be read, is not JSON, or does not fit: it was
+    asked to show what it cannot.
     """
     label = str(path)
 
-    def stop(message: str, hint: str = "", line: int = 0, column: int = 0) -> DiagramError:
-        return DiagramError(Fault("bad-data", message, Span(label, line, column), hint=hint))
+    def stop(message: str, hint: str = "", line: int = 0, column: int = 0) -> AskError:
+        return AskError((Fault("bad-data", message, Span(label, line, column), hint=hint),))
 
     try:
-        data = json.loads(Path(path).read_text(encoding="utf-8"))
+        data = json.loads(reading.read(path).decode("utf-8"))
     except OSError as problem:
         raise stop(f"the file cannot be read: {problem.strerror}") from None
     except UnicodeDecodeError:
         raise stop("the file is not UTF-8 text") from None
     except json.JSONDecodeError as problem:
         raise stop(f"this is not JSON: {problem.msg}", "", problem.lineno, problem.colno) from None
+    except RecursionError:
+        raise stop("lists lie too deep inside each other") from None
+    except ValueError:
+        raise stop("a number has too many digits") from None
     if not isinstance(data, dict):
         raise stop("the file must hold an object", f"with the keys {', '.join(KEYS)}")
     named = {_SHORT.get(key, key): value for key, value in data.items()}
@@ -201,7 +218,10 @@ def read_sentence(path: str | Path) -> Sentence:
             raise stop(f"the file has no '{key}'", close or f"it needs {', '.join(KEYS)}")
     if not isinstance(named["tokens"], list):
         raise stop("'tokens' must be a list of words")
-    return sentence(*(named[key] for key in KEYS), where=label)
+    try:
+        return sentence(*(named[key] for key in KEYS), where=label)
+    except DiagramError as fault:
+        raise AskError(fault.faults) from fault
 
 
 def called(source: str) -> str:

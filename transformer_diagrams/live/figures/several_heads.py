@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Callable, Mapping
 
 from transformer_diagrams.errors import DiagramError, Fault
@@ -66,7 +67,7 @@ def several_heads(data: Sentence | None = None, *, source: str = "") -> Figure:
         ),
         build,
         made='figure("several-heads")' if not own else f"several_heads({called(source)})",
-        options=f" --data {source}" if source else "",
+        options=f" --data {shlex.quote(source)}" if source else "",
     )  # fmt: skip
 
 

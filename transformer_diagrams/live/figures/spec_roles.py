@@ -5,13 +5,14 @@ The formulas are those that `inspect` counts by; the figure only evaluates them 
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from transformer_diagrams.errors import did_you_mean
 from transformer_diagrams.live.figures.parameters import Role, figure_of_roles
-from transformer_diagrams.live.model import Figure
+from transformer_diagrams.live.model import NOT_SLIDERS, Figure
 from transformer_diagrams.live.palette import role_color
 from transformer_diagrams.live.slider import Slider
 from transformer_diagrams.live.trace import Array, maximum, minimum
@@ -36,7 +37,8 @@ def parameters_of(
 ) -> Figure:
     """`where-parameters-go` for a model, around a config's sizes (default: its first config).
 
-    Raises :class:`DiagramError` when a size has no number, or for faults of the spec.
+    Raises :class:`DiagramError` when a size has no number, when no weight depends on one, or for
+    faults of the spec.
     """
     spec = model.spec
     if config is None and spec.configs:
@@ -54,6 +56,15 @@ def parameters_of(
     free = sorted(frozenset().union(*(f.free for f in formulas.values())))
     numbers = {name: found.numbers[name] for name in free}
     order = [name for name in spec.dims if name in numbers]
+    if not order:
+        raise ask_error(
+            f"'{spec.id}' has no learned weights, so there is nothing to show"
+            if not formulas
+            else f"no weight of '{spec.id}' depends on a size, so there is nothing to move"
+        )
+    taken = [name for name in order if name in NOT_SLIDERS]
+    if taken:
+        raise ask_error(f"a slider cannot be named '{taken[0]}', as a size of '{spec.id}' is")
     sliders = [_slider(name, spec.dims[name].doc, numbers[name]) for name in order]
     conditions = _conditions(model, found.options, numbers)
     roles = [
@@ -76,7 +87,7 @@ def parameters_of(
     what = f", {config}" if config else ""
     fixed = [f"{k} = {str(v).lower()}" for k, v in found.options.items()]
     options = f" Options: {', '.join(fixed)}." if fixed else ""
-    sets = "".join(f" --spec-set {k}={v}" for k, v in given.items())
+    sets = "".join(f" --spec-set {shlex.quote(f'{k}={v}')}" for k, v in given.items())
     return figure_of_roles(
         f"Where the parameters of {spec.title} go",
         f"Weights by role; the sliders begin at {config}." if config else "Weights by role.",
@@ -88,8 +99,8 @@ def parameters_of(
         count,
         check=check,
         made=f"parameters_of(load({_named(model)!r}), {config!r})",
-        options=f" --spec {_named(model)}"
-        + (f" --config {config}" if config else "")
+        options=f" --spec {shlex.quote(_named(model))}"
+        + (f" --config {shlex.quote(config)}" if config else "")
         + sets,
     )
 

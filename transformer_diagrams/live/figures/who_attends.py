@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Mapping
 
 from transformer_diagrams.live.figures.parts import WIDTH, heat, legend, short
@@ -84,7 +85,7 @@ def who_attends(data: Sentence | None = None, *, source: str = "") -> Figure:
         ),
         build,
         made='figure("who-attends")' if not own else f"who_attends({called(source)})",
-        options=f" --data {source}" if source else "",
+        options=f" --data {shlex.quote(source)}" if source else "",
     )  # fmt: skip
 
 
