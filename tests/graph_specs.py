@@ -36,7 +36,7 @@ dims:
   n_h: query heads
   n_g: {doc: key and value heads, default: n_h}
   d_K: {doc: head width, value: d_m / n_h}
-where: [n_g | n_h]
+where: [n_g | n_h, n_h | d_m]
 options: {bias: {doc: biases, default: false}}
 inputs: {x: [d_t, d_m]}
 outputs: {y: [d_t, d_m]}

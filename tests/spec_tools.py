@@ -19,6 +19,8 @@ class FakeAttr:
     default: Any = None
     required: bool = False
     choices: tuple[str, ...] = ()
+    least: int | None = 1
+    beside: int | None = None
 
 
 @dataclass(frozen=True)

@@ -274,7 +274,8 @@ def test_a_condition_of_a_used_spec_is_checked_for_each_config() -> None:
     ],
 )
 def test_with_must_agree_with_the_used_spec(bind: str, code: str) -> None:
-    assert [f.code for f in faults_of(user(bind=bind))] == ([code] if code else [])
+    text = user(bind=bind) + "where: [n_h | d_m]\n"
+    assert [f.code for f in faults_of(text)] == ([code] if code else [])
 
 
 def test_one_fault_is_told_once_and_the_next_one_too() -> None:

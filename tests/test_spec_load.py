@@ -127,7 +127,7 @@ def test_blocks_of_every_kind() -> None:
     assert (use.use, use.open) == ("gqa", "callout")
     assert {n: v.value for n, v in use.bind.items()} == {"n_g": 1, "bias": True, "d": "2 d_m"}
     split = blocks[9]
-    assert split.attrs["sizes"].value == ("d_K", "3")
+    assert split.attrs["sizes"].texts == ("d_K", "3")
     assert split.attrs["names"].value == ("a", "b")
     assert split.sources == (
         Ref("q", Span("t.yaml", 58, 56)),

@@ -13,10 +13,10 @@ from transformer_diagrams.dims.algebra import (
     sym,
 )
 from transformer_diagrams.dims.conditions import Condition, parse_condition
-from transformer_diagrams.dims.errors import DimError
-from transformer_diagrams.dims.facts import Facts
+from transformer_diagrams.dims.errors import DimError, whole_from, whole_in
+from transformer_diagrams.dims.facts import Facts, above
 from transformer_diagrams.dims.near import nearest_divisors, nearest_multiples
-from transformer_diagrams.dims.reading import parse
+from transformer_diagrams.dims.reading import names_in, parse
 from transformer_diagrams.dims.show import symbol_tex
 from transformer_diagrams.dims.verdict import Verdict
 
@@ -26,11 +26,13 @@ __all__ = [
     "DimError",
     "Facts",
     "Verdict",
+    "above",
     "ceil_of",
     "const",
     "floor_of",
     "maximum",
     "minimum",
+    "names_in",
     "nearest_divisors",
     "nearest_multiples",
     "parse",
@@ -38,4 +40,6 @@ __all__ = [
     "product",
     "sym",
     "symbol_tex",
+    "whole_from",
+    "whole_in",
 ]

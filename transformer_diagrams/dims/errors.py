@@ -30,6 +30,17 @@ class DimError(Exception):
         return self.message
 
 
+def whole_from(least: int | None, beside: int | None = None) -> str:
+    """Words for what a size may be: ``a whole number from 1 up, or -1``."""
+    words = "a whole number" + (f" from {least} up" if least is not None else "")
+    return words + (f", or {beside}" if beside is not None else "")
+
+
+def whole_in(number: int | None, least: int | None, beside: int | None = None) -> bool:
+    """Whether a number (None: it is not whole) is what ``whole_from`` says."""
+    return number is not None and (least is None or number >= least or number == beside)
+
+
 def too_large(what: str) -> DimError:
     """The refusal of a formula that grows beyond its limits."""
     return DimError(f"the formula is too large: {what}", hint="split it, or name a part of it")

@@ -26,6 +26,7 @@ from transformer_diagrams.dims.algebra import (
     make_atom,
     over,
     rebuild,
+    sole_atom,
     split_whole,
     sym,
 )
@@ -51,17 +52,23 @@ class Facts:
     >>> facts.equal(parse("n_h d_K"), parse("d_m"))
     <Verdict.YES: 'yes'>
 
+    What is defined is taken for a size, a whole number from 1 up; with ``trusting=False`` it is
+    not, so that one may ask whether it is one.
+
     Raises DimError for definitions in a circle, and for two that contradict each other.
     """
 
-    __slots__ = ("_known", "_memo", "_nonzero", "_rules", "_whole", "_zeros", "conditions",
-                 "definitions")
+    __slots__ = ("_known", "_trusting", "_memo", "_nonzero", "_rules", "_whole", "_zeros",
+                 "conditions", "definitions")
 
     def __init__(
         self,
         definitions: Mapping[str, Dim | int] | None = None,
         conditions: Iterable[Condition] = (),
+        *,
+        trusting: bool = True,
     ) -> None:
+        self._trusting = trusting
         self.definitions: dict[str, Dim] = {}
         self.conditions: tuple[Condition, ...] = ()
         self._rules: dict[str, Dim] = {}  # values hold no name that has a rule
@@ -76,12 +83,14 @@ class Facts:
         self,
         definitions: Mapping[str, Dim | int] | None = None,
         conditions: Iterable[Condition] = (),
+        *,
+        trusting: bool = True,
     ) -> Facts:
         """These facts and more; this object stays as it is."""
         conditions = tuple(conditions)
         if not definitions and not conditions:
             return self
-        more = Facts()
+        more = Facts(trusting=trusting)
         more.definitions = dict(self.definitions)
         more.conditions = self.conditions
         more._rules = dict(self._rules)
@@ -126,6 +135,14 @@ class Facts:
         if a is b or a == b:
             return YES
         return self._asked("le", a, b, self._le)
+
+    def at_least(self, d: Dim, least: int) -> Verdict:
+        """Whether ``d``, if it is whole, is ``least`` or more: always, never, or not known."""
+        if least <= 1 and d.den is None and not d.depth and d.terms and all(
+            c > 0 for _, c in d.terms
+        ):
+            return YES
+        return self._asked("least", d, const(least - 1), self._above)
 
     def check(self, condition: Condition) -> Verdict:
         """Whether a condition follows (YES), contradicts the facts (NO), or neither."""
@@ -244,6 +261,13 @@ class Facts:
             return YES
         return NO if never_negative(-gap, strict=True, known=known) else UNKNOWN
 
+    def _above(self, d: Dim, limit: Dim) -> Verdict:
+        gap = self.reduce(d) - limit
+        known = tuple(self._known)
+        if never_negative(gap, strict=True, known=known):
+            return YES
+        return NO if never_negative(-gap, known=known) else UNKNOWN
+
     def _positive(self, d: Dim) -> bool:
         return never_negative(d, strict=True, known=tuple(self._known))
 
@@ -348,7 +372,7 @@ class Facts:
         for name in _in_order(new):
             value = new[name]
             self.definitions[name] = value
-            if not self._learn_equal(sym(name), value, prefer=name):
+            if not self._learn_equal(sym(name), value, prefer=name, trusting=self._trusting):
                 raise DimError(
                     f"{name} = {value} contradicts what is already known: "
                     f"{self.reduce(sym(name))} and {self.reduce(value)} differ"
@@ -391,7 +415,9 @@ class Facts:
         if self._positive(a) and self._positive(b):
             self._known.append(b - a)
 
-    def _learn_equal(self, a: Dim, b: Dim, prefer: str = "") -> bool:
+    def _learn_equal(
+        self, a: Dim, b: Dim, prefer: str = "", *, trusting: bool = True
+    ) -> bool:
         """Take in ``a == b``; False when it is impossible."""
         favoured = [prefer] if prefer else [d.name for d in (b, a) if d.name]
         a, b = self.reduce(a), self.reduce(b)
@@ -404,16 +430,18 @@ class Facts:
         if found is None:
             self._zeros.append(over(gap)[0])
         else:
-            self._add_rule(*found)
+            self._add_rule(*found, trusting)
         self._memo.clear()
         return True
 
-    def _add_rule(self, name: str, value: Dim) -> None:
+    def _add_rule(self, name: str, value: Dim, trusting: bool) -> None:
         step = {name: value}
         self._rules = {n: d.subs(step) for n, d in self._rules.items()}
         self._rules[name] = value
         for facts in (self._whole, self._known, self._zeros, self._nonzero):
             facts[:] = [d for d in (old.subs(step) for old in facts) if not d.is_const]
+        if not trusting:
+            return
         # The name is a positive whole number, so its value is one, too.
         if not value.is_whole:
             divisions = value.divisions
@@ -423,6 +451,25 @@ class Facts:
                 self._whole.append(value)
         if not never_negative(value - 1):
             self._known.append(value - 1)
+
+
+def above(d: Dim, least: int) -> Condition:
+    """The relation that makes ``d`` a size from ``least`` up, as an author would state it.
+
+    >>> from transformer_diagrams.dims import parse
+    >>> str(above(parse("n_h d_m - n_h d_c"), 1)), str(above(parse("d_m - 8"), 0))
+    ('d_c < d_m', '8 <= d_m')
+    """
+    only = sole_atom(d)
+    if least == 1 and only is not None and only.kind == "floor":
+        d, least = only.args[0] - 1, 0
+    op = "<" if least == 1 else "<="
+    gap = d if least == 1 else d - least
+    _, bottom = over(gap)
+    if not never_negative(bottom, strict=True):
+        return Condition("<=", const(least), d)
+    plus, minus = _signed(gap)
+    return Condition(op, minus, plus)
 
 
 def _opposite(verdict: Verdict) -> Verdict:
@@ -516,17 +563,25 @@ def _height(d: Dim) -> int:
 
 def _sides(a: Dim, b: Dim) -> tuple[Dim, Dim]:
     """``a == b`` without what both sides share, without fractions and minus signs."""
-    top, _ = over(a - b)
-    terms: Poly = dict(top.terms)
-    shared = tuple((f, -e) for f, e in poly.common_factor(terms) if isinstance(f, str))
-    terms = poly.scaled(terms, shared, 1 / poly.content(terms.values()))
-    plus = _from({m: c for m, c in terms.items() if c > 0})
-    minus = _from({m: -c for m, c in terms.items() if c < 0})
+    plus, minus = _signed(a - b)
     if not plus.terms or (minus.name and not plus.name) or (
         len(minus.terms) == 1 < len(plus.terms) and minus.terms[0][0]
     ):
         return minus, plus
     return plus, minus
+
+
+def _signed(gap: Dim) -> tuple[Dim, Dim]:
+    """(plus, minus): the positive and the negative terms of what ``gap`` has above its fraction
+    bar, without the positive factor that all share."""
+    top, _ = over(gap)
+    terms: Poly = dict(top.terms)
+    shared = tuple((f, -e) for f, e in poly.common_factor(terms) if isinstance(f, str))
+    terms = poly.scaled(terms, shared, 1 / poly.content(terms.values()))
+    return (
+        _from({m: c for m, c in terms.items() if c > 0}),
+        _from({m: -c for m, c in terms.items() if c < 0}),
+    )
 
 
 def _as_floors(factor: str | Atom) -> Dim | None:

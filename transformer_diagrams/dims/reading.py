@@ -36,6 +36,9 @@ _TOKEN = re.compile(
 _SAME = str.maketrans({"×": "*", "·": "*", "⋅": "*", "−": "-", "÷": "/", "∣": "|"})
 _WIDE = {"≤": "<=", "≥": ">=", "≠": "!="}
 _MAX_DIGITS = 300
+# What may not touch a number: letters, digits after `_`, a second point, an exponent's sign.
+_TAIL = re.compile(r"[\w.]+(?:(?<=[\d.][eE])[+-]\d\w*)?")
+_GROUPED = re.compile(r"(?<![\d.])\d{1,3}(?:[,' ]\d{3})+(?!\d)")
 _FUNCTIONS: dict[str, tuple[Callable[..., Dim], int, int]] = {
     "min": (minimum, 1, 1000),
     "max": (maximum, 1, 1000),
@@ -89,11 +92,32 @@ def _check_number(piece: str, source: str, end: int, column: int) -> None:
         raise DimError(f"'{piece}' is not written with the digits 0 to 9", column)
     if len(piece) > _MAX_DIGITS:
         raise DimError(f"a number of {len(piece):,} digits is too large", column)
-    tail = re.compile(r"[eE][+-]?\d+(?!\w)|_\d[\d_]*|\.").match(source, end)
+    tail = _TAIL.match(source, end)
     if tail is not None:
         shown = piece + tail.group()
-        hint = "a decimal has one point" if tail.group() == "." else "write it out, as 100000"
-        raise DimError(f"'{shown}' is not a number here", column, hint)
+        raise DimError(f"'{shown}' is not a number here", column, _meant(piece, tail.group()))
+
+
+def _meant(piece: str, tail: str) -> str:
+    """What to write for a number and what touches it: ``50_257``, ``1e3``, ``0x1F``, ``2d_m``."""
+    written = (piece + tail).replace("_", "").lower()
+    if re.fullmatch(r"0x[0-9a-f]{1,16}|0b[01]{1,64}|0o[0-7]{1,22}", written):
+        return f"write it out, as {int(written, 0)}"
+    if re.fullmatch(r"\d*\.?\d+(e[+-]?\d{1,2})?", written):
+        return f"write it out, as {Fraction(written)}"
+    if "." in tail:
+        return "a decimal has one point"
+    if tail.isidentifier() and not re.match(r"[eE]\d|[xXbBoO_]", tail):
+        return f"a product has a space: {piece} {tail}; a number is written in digits alone"
+    return "a number is written in the digits 0 to 9, as 4096"
+
+
+def _grouped(text: str, at: int) -> str:
+    """A hint where the digits around ``at`` are one number in groups of three: ``50,257``."""
+    for found in _GROUPED.finditer(text):
+        if found.start() <= at < found.end():
+            return f"write it out, as {re.sub('[^0-9]', '', found.group())}"
+    return ""
 
 
 def _foreign(text: str, at: int) -> DimError:
@@ -114,7 +138,8 @@ def _foreign(text: str, at: int) -> DimError:
     }
     shown = f"'{character}'" if character.isprintable() else f"U+{ord(character):04X}"
     shown = shown if character != "'" else '"\'"'
-    return DimError(f"{shown} cannot stand in a formula", at + 1, hints.get(character, ""))
+    hint = _grouped(text, at) or hints.get(character, "")
+    return DimError(f"{shown} cannot stand in a formula", at + 1, hint)
 
 
 class Reader:
@@ -222,7 +247,8 @@ class Reader:
             raise DimError(
                 f"the number {self.now.text} follows a factor",
                 self.now.column,
-                "a number goes in front: 2 d_m; or write d_m * 2, d_m^2, d_m + 2",
+                _grouped(self.text, self.now.column - 1)
+                or "a number goes in front: 2 d_m; or write d_m * 2, d_m^2, d_m + 2",
             )
         value = self.unit()
         if self.sees("^", "**"):
@@ -306,7 +332,7 @@ class Reader:
             return DimError(f"the formula ends where {wanted} should stand", token.column)
         hint = ""
         if token.text == ",":
-            hint = "a number has no comma: write 4096; commas stand in min(a, b) only"
+            hint = _grouped(self.text, token.column - 1) or "commas stand in min(a, b) only"
         elif token.text in ("=", *COMPARISONS):
             hint = "a size is a formula; relations go to `where:`"
         return DimError(f"'{token.text}' where {wanted} should stand", token.column, hint)
@@ -348,6 +374,19 @@ def parse(text: str) -> Dim:
         return value
 
     return _guarded(reader, read)
+
+
+@lru_cache(maxsize=16384)
+def names_in(text: str) -> tuple[str, ...]:
+    """The names as written, also those that cancel. Raises DimError for a foreign character.
+
+    >>> names_in("d_m + min(bar, 3) - min(bar, 3)")
+    ('d_m', 'bar')
+    """
+    if text.isascii() and text.isidentifier():
+        return () if text in _FUNCTIONS else (text,)
+    found = (token.text for token in tokens(text) if token.kind == "name")
+    return tuple(dict.fromkeys(name for name in found if name not in _FUNCTIONS))
 
 
 def read_condition(text: str) -> tuple[str, Dim, Dim]:

@@ -92,10 +92,18 @@ def _outputs(op: Op) -> str:
 
 
 def _attr(attr: Attr) -> list[str]:
-    value = codes(attr.choices) if attr.choices else registry.KINDS[attr.kind]
+    value = codes(attr.choices) if attr.choices else _kind(attr)
     default = attr.default
     shown = "" if default is None or default == "" else code(_scalar(default))
     return [code(attr.name), value, "required" if attr.required else shown, attr.doc]
+
+
+def _kind(attr: Attr) -> str:
+    words = registry.KINDS[attr.kind]
+    if attr.kind not in ("dim", "dims") or (attr.least, attr.beside) == (1, None):
+        return words
+    low = "negative ones too" if attr.least is None else f"from {attr.least} up"
+    return f"{words}, {low}" + (f", or {attr.beside}" if attr.beside is not None else "")
 
 
 def _example(op: Op, example: Example) -> list[str]:

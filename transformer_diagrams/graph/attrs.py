@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from transformer_diagrams.errors import DiagramError, Fault, Span, did_you_mean
+from transformer_diagrams.errors import DiagramError, Fault, did_you_mean
 from transformer_diagrams.graph.scope import Scope
 from transformer_diagrams.ops.registry import Attr, Op
-from transformer_diagrams.spec.model import Block, Value
+from transformer_diagrams.spec.model import Block, Text, Value
 
 
 def evaluate_attrs(op: Op, block: Block, scope: Scope) -> Mapping[str, Any]:
@@ -66,10 +66,19 @@ def _value(attr: Attr, given: Value, scope: Scope, path: str) -> Any:
     if value is None:
         return None
     if attr.kind == "dim":
-        return _dim(value, given.span, scope, path)
+        return scope.dim(str(value), given.span, path, least=attr.least, beside=attr.beside)
     if attr.kind == "dims":
         items = value if isinstance(value, (list, tuple)) else [value]
-        return tuple(_dim(item, given.span, scope, path) for item in items)
+        return tuple(
+            scope.dim(
+                str(item),
+                item.span if isinstance(item, Text) else given.span,
+                f"{path}[{index}]",
+                least=attr.least,
+                beside=attr.beside,
+            )
+            for index, item in enumerate(items)
+        )
     if isinstance(value, str) and value in scope.options and value not in attr.choices:
         option, value = value, scope.options[value]
         if attr.kind in ("str", "name", "names") and not isinstance(value, str):
@@ -115,9 +124,3 @@ def _value(attr: Attr, given: Value, scope: Scope, path: str) -> Any:
         items = value if isinstance(value, (list, tuple)) else [value]
         return tuple(str(item) for item in items)
     return tuple(value) if isinstance(value, list) else value
-
-
-def _dim(value: Any, span: Span, scope: Scope, path: str) -> Any:
-    # Negative and zero integers are no sizes but are legal as offsets and axes ("shift by -1").
-    text = str(value)
-    return scope.dim(text, span, path)

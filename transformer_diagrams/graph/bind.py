@@ -31,6 +31,7 @@ class Binding:
     env: Mapping[str, Dim]
     origins: Mapping[str, tuple[Note, ...]]
     definitions: Mapping[str, Dim]  # sizes of the used spec that keep their own names
+    by_text: Mapping[str, Text]  # sizes that have their `value:` or `default:`
 
 
 def use_options(block: Block, used: Spec, scope: Scope, report: Report) -> dict[str, OptionValue]:
@@ -92,6 +93,7 @@ class _Binder:
         self.env: dict[str, Dim] = {}
         self.origins: dict[str, tuple[Note, ...]] = {}
         self.definitions: dict[str, Dim] = {}
+        self.texts: dict[str, Text] = {}
 
     def report(self, fault: Fault) -> None:
         self.failed = True
@@ -102,7 +104,7 @@ class _Binder:
         self.by_name()
         self.by_shape()
         given = set(self.env)
-        self.by_text()
+        self.by_texts()
         self.check_definitions(given)
         for name in self.used.dims:
             if name not in self.env and not self.failed:
@@ -110,7 +112,7 @@ class _Binder:
         if self.failed:
             return None
         env = {name: self.env[name] for name in self.used.dims}
-        return Binding(env, self.origins, self.definitions)
+        return Binding(env, self.origins, self.definitions, self.texts)
 
     def bind(self, name: str, value: Dim, why: str, notes: tuple[Note, ...]) -> None:
         self.env[name] = value
@@ -173,7 +175,7 @@ class _Binder:
                 at = text.span if text.span.line else port.span
                 self.bind(name, axis, f"from the shape of its input '{port.name}'", (("", at),))
 
-    def by_text(self) -> None:
+    def by_texts(self) -> None:
         """Definitions first; a default must not hide a value that follows from them."""
         changed = True
         while changed:
@@ -192,6 +194,7 @@ class _Binder:
                     break
 
     def settle(self, name: str, value: Dim, text: Text, kind: str) -> None:
+        self.texts[name] = text
         # A formula keeps the short name that the used spec has for it; a bare name or a number
         # is as short by itself.
         named = value.as_int() is None and value.name is None

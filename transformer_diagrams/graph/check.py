@@ -6,11 +6,16 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from transformer_diagrams.dims import Dim, Facts
+from transformer_diagrams.dims import Condition, Dim, Facts
 from transformer_diagrams.errors import DiagramError, Fault, Report, TooManyFaults
 from transformer_diagrams.graph.frame import Frame
 from transformer_diagrams.graph.infer import Inference, Library, Need
-from transformer_diagrams.graph.options import Settings, default_options, resolve_settings
+from transformer_diagrams.graph.options import (
+    Settings,
+    default_options,
+    resolve_settings,
+    shown_by_configs,
+)
 from transformer_diagrams.graph.pause import no_collection
 from transformer_diagrams.graph.rules import lint_model
 from transformer_diagrams.spec.model import Spec
@@ -35,12 +40,22 @@ class Inferred:
     introduced: dict[str, Dim] = field(default_factory=dict)
     blocks: int = 0  # that were looked at, those of a used spec once a binding
 
-    def reduce(self, dim: Dim) -> Dim:
-        """``dim`` with every definition put in."""
+    def outside(self, condition: Condition) -> Condition:
+        """``condition`` without the names that used specs brought along."""
+        return Condition(
+            condition.op, self._outside(condition.left), self._outside(condition.right)
+        )
+
+    def _outside(self, dim: Dim) -> Dim:
         for _ in range(len(self.introduced) + 1):
             if not dim.free & self.introduced.keys():
                 break
             dim = dim.subs(self.introduced)
+        return dim
+
+    def reduce(self, dim: Dim) -> Dim:
+        """``dim`` with every definition put in."""
+        dim = self._outside(dim)
         facts = self.frame.scope.facts if self.frame is not None else Facts()
         return facts.reduce(dim)
 
@@ -91,8 +106,9 @@ class Checked:
 def check(spec: Spec, library: Library | None = None) -> Checked:
     """Check ``spec`` as symbols, for each value of each option, and with each config's numbers.
 
-    Every fault and warning is in the report. Where a divisibility follows from nothing that the
-    specs state, each config is checked for it; without configs it is left in ``assumed``.
+    Every fault and warning is in the report. What must hold for a size to be one, and follows
+    from nothing that the specs state, is a fault unless the configs show it. What else must hold
+    is checked with each config; without configs it is left in ``assumed``.
     """
     inferred = infer(spec, library)
     report = Report()
@@ -146,7 +162,35 @@ def _check_settings(
         if key not in symbolic:
             symbolic[key] = infer(spec, library, Settings(options))
             _merge(report, [with_note(f, words) for f in symbolic[key].report.errors])
+    _merge(report, _unsettled(spec, list(symbolic.values())))
     report.extend(_lint([each.frame for each in symbolic.values() if each.frame]))
+
+
+def _unsettled(spec: Spec, every: list[Inferred]) -> list[Fault]:
+    """Faults for what sizes rest on, and neither a statement nor a config shows."""
+    found: dict[Condition, Fault] = {}
+    for inferred in every:
+        if inferred.report.errors:
+            continue
+        for need in inferred.needs:
+            condition = inferred.outside(need.condition)
+            if not need.firm or condition in found or shown_by_configs(spec, condition):
+                continue
+            told = condition if condition.free <= spec.dims.keys() else need.condition
+            words = f"{told.left} divides {told.right}" if told.op == "|" else str(told)
+            found[condition] = Fault(
+                "cannot-tell",
+                f"cannot tell whether {words}: {need.reason}",
+                need.span,
+                found=str(told),
+                expected=f"a statement, or a config that gives {_listed(told)} a number",
+                hint=f"if it always holds, state it: where: ['{told}']",
+            )
+    return list(found.values())
+
+
+def _listed(condition: Condition) -> str:
+    return " and ".join(sorted(condition.free))
 
 
 def _lint(frames: list[Frame]) -> list[Fault]:
@@ -164,7 +208,7 @@ def _lint(frames: list[Frame]) -> list[Fault]:
     return list(kept.values())
 
 
-_RELATIONS = ("where-broken", "definition-broken", "no-whole-number")
+_RELATIONS = ("where-broken", "definition-broken", "no-whole-number", "not-positive")
 
 
 def _options(settings: Settings) -> tuple[tuple[str, bool | str], ...]:

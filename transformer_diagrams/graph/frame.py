@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from transformer_diagrams.dims import Dim
+from transformer_diagrams.dims import Condition, Dim
 from transformer_diagrams.graph.program import ROOT, Feed, Program
 from transformer_diagrams.graph.scope import Scope
 from transformer_diagrams.ops.pairs import Seen
@@ -45,7 +45,7 @@ class Applied:
     seen: Seen | None  # what it masks
     label: str
     warnings: tuple[str, ...] = ()
-    needs: tuple[tuple[Dim, Dim], ...] = ()  # (divisor, dividend) that must divide
+    needs: tuple[Condition, ...] = ()  # what must hold, and is not known to
 
 
 @dataclass(slots=True)

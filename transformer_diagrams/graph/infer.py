@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from transformer_diagrams.dims import (
     Condition,
@@ -16,9 +16,11 @@ from transformer_diagrams.dims import (
     DimError,
     Facts,
     Verdict,
+    above,
     const,
     nearest_divisors,
     sym,
+    whole_from,
 )
 from transformer_diagrams.errors import (
     NOWHERE,
@@ -34,15 +36,21 @@ from transformer_diagrams.graph.bind import bind_use, use_options
 from transformer_diagrams.graph.connect import Connector
 from transformer_diagrams.graph.frame import Applied, Frame, Link
 from transformer_diagrams.graph.match import Leads, Misfit, misfit
-from transformer_diagrams.graph.options import Settings, known_numbers
+from transformer_diagrams.graph.options import Settings, known_numbers, shown_by_configs
 from transformer_diagrams.graph.program import Atom, Program
-from transformer_diagrams.graph.scope import Note, Scope, parse_cached
+from transformer_diagrams.graph.scope import (
+    Note,
+    Scope,
+    parse_cached,
+    parse_condition_cached,
+)
 from transformer_diagrams.graph.shares import check_share, check_table
 from transformer_diagrams.graph.wire import wire
 from transformer_diagrams.ops import registry
 from transformer_diagrams.ops.registry import Call, Op, OpFault, Shape, Weight
 from transformer_diagrams.spec.model import Block, DimSpec, PortSpec, Spec, Text
 
+_T = TypeVar("_T")
 _MOST_NOTES = 12
 _DEEPEST_USE = 50
 MOST_OPENED = 50_000  # blocks that the used specs of one spec may stand for
@@ -57,11 +65,15 @@ class Library(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """Something that must hold and does not follow from what the specs state."""
+    """Something that must hold and does not follow from what the specs state.
+
+    ``firm``  a size is none without it, so that it must be stated, or shown by the configs
+    """
 
     condition: Condition
     reason: str
     span: Span
+    firm: bool = False
 
 
 @dataclass(slots=True)
@@ -79,6 +91,7 @@ class Inference:
     _specs: dict[tuple[int, str], Spec | None] = field(default_factory=dict)
     _programs: dict[tuple[int, tuple[Any, ...]], Program | None] = field(default_factory=dict)
     _frames: dict[tuple[Any, ...], Frame | None] = field(default_factory=dict)
+    _alone: dict[int, Facts] = field(default_factory=dict)
     _kept: list[object] = field(default_factory=list)  # owners of the ids used as keys
 
     # -- specs and programs -----------------------------------------------------------------
@@ -176,21 +189,25 @@ class Inference:
         if numeric:
             numbers = known_numbers(spec, settings, self.fault)
             env.update({name: const(number) for name, number in numbers.items()})
-        scope = Scope(spec, env, settings.options, Facts())
+        scope = Scope(
+            spec, env, settings.options, Facts(), setting=self.setting, numeric=numeric
+        )
         scope.settle()
         definitions: dict[str, Dim] = {}
         for name, dim in spec.dims.items():
             scope.origins[name] = _root_origin(name, dim.doc, dim, numbers, settings)
-            if dim.value is not None:
-                value = self._try_dim(scope, dim.value, f"dims.{name}.value")
-                if value is not None and name not in numbers:
+            if dim.value is not None and name not in numbers:
+                value = self._tried(scope.read, dim.value, f"dims.{name}.value")
+                if value is not None:
                     definitions[name] = value
-            if dim.default is not None:
-                self._try_dim(scope, dim.default, f"dims.{name}.default")
         if self.report.errors:
             return None
         conditions = self._conditions(spec, scope, is_root=True)
         try:
+            scope.facts = Facts(definitions, conditions, trusting=False)
+            for name, dim in spec.dims.items():
+                if name not in settings.numbers:
+                    self._require_sizes(scope, name, dim)
             scope.facts = Facts(definitions, conditions)
         except DimError as error:
             self.fault(
@@ -207,13 +224,19 @@ class Inference:
             return None
         return _Run(self, program, scope).run()
 
-    def _try_dim(self, scope: Scope, text: Text, path: str) -> Dim | None:
+    def _tried(self, read: Callable[[str, Span, str], _T], text: Text, path: str) -> _T | None:
         try:
-            return scope.dim(text.value, text.span, path)
+            return read(text.value, text.span, path)
         except DiagramError as error:
             for fault in error.faults:
                 self.fault(fault)
             return None
+
+    def _require_sizes(self, scope: Scope, name: str, dim: DimSpec) -> None:
+        """What defines or proposes a size must be one."""
+        for kind, text in (("value", dim.value), ("default", dim.default)):
+            if text is not None:
+                self._tried(scope.require_size, text, f"dims.{name}.{kind}")
 
     def _conditions(self, spec: Spec, scope: Scope, *, is_root: bool) -> list[Condition]:
         """The relations of ``where:`` in the outermost names; those that fail are faults."""
@@ -268,8 +291,10 @@ class Inference:
         """`` for config '8B'`` or nothing."""
         return f" for {self.setting}" if self.setting else ""
 
-    def need(self, condition: Condition, reason: str, span: Span) -> None:
-        self.needs.setdefault(str(condition), Need(condition, reason, span))
+    def need(self, condition: Condition, reason: str, span: Span, *, firm: bool = False) -> None:
+        known = self.needs.get(str(condition))
+        if known is None or (firm and not known.firm):
+            self.needs[str(condition)] = Need(condition, reason, span, firm)
 
     # -- one spec ---------------------------------------------------------------------------
 
@@ -322,18 +347,29 @@ class Inference:
         program = self.program(used, options)
         if program is None:
             return None
-        inner = Scope(used, dict(binding.env), options, scope.facts, dict(binding.origins))
+        inner = Scope(
+            used,
+            dict(binding.env),
+            options,
+            scope.facts,
+            dict(binding.origins),
+            setting=self.setting,
+            numeric=scope.numeric,
+            alone=lambda: self.alone(used),
+        )
         inner.settle()
-        self._exact(used, inner, binding.definitions, scope.facts)
         for name in binding.definitions:
             tex = used.dims[name].tex
             if tex:
                 self.tex.setdefault(name, tex)
         if binding.definitions:
-            inner.facts = scope.facts.with_(definitions=binding.definitions)
+            inner.facts = scope.facts.with_(binding.definitions)
         conditions = self._conditions(used, inner, is_root=False)
-        if conditions:
-            inner.facts = inner.facts.with_(conditions=conditions)
+        if binding.by_text:
+            inner.facts = scope.facts.with_(binding.definitions, conditions, trusting=False)
+            for name in binding.by_text:
+                self._require_sizes(inner, name, used.dims[name])
+        inner.facts = scope.facts.with_(binding.definitions, conditions)
         caller = _Caller(block, shapes, sources)
         frame = _Run(self, program, inner, caller, depth + 1).run()
         if len(self.report.errors) > before:
@@ -355,18 +391,22 @@ class Inference:
         )
         raise TooManyFaults(self.report.errors)
 
-    def _exact(
-        self, used: Spec, inner: Scope, definitions: Mapping[str, Dim], facts: Facts
-    ) -> None:
-        """Divisions in sizes of a used spec that the using one does not state."""
-        for name, dim in used.dims.items():
-            text = dim.value or dim.default
-            if text is None:
-                continue
-            for above, below in definitions.get(name, inner.env[name]).divisions:
-                if facts.divides(below, above) is not Verdict.YES:
-                    reason = f"'{used.id}' has {name} = {text.value}"
-                    self.need(Condition("|", below, above), reason, text.span)
+    def alone(self, spec: Spec) -> Facts:
+        """What ``spec`` states of its own sizes, in its own names."""
+        if id(spec) not in self._alone:
+            self._kept.append(spec)
+            definitions = {
+                name: parse_cached(dim.value.value)
+                for name, dim in spec.dims.items()
+                if dim.value is not None
+            }
+            conditions = [parse_condition_cached(text.value) for text in spec.where]
+            try:
+                facts = Facts(definitions, conditions)
+            except DimError:  # its own check says so
+                facts = Facts()
+            self._alone[id(spec)] = facts
+        return self._alone[id(spec)]
 
     def _add_user(self, before: int, block: Block) -> None:
         """Tell of faults inside a used spec where it is used."""
@@ -470,9 +510,16 @@ class _Run:
                 check_share(self.frame, atom, atom.block, atom.block.share, self.session.fault)
         for atom, block, table in self.tied:
             check_table(self.frame, atom, block, table, self.session.where(), self.session.fault)
-        for condition, (text, span) in self.scope.divisions.items():
-            self.session.need(condition, f"'{text}' is a size", span)
+        for condition, at in self.scope.divisions.items():
+            firm = self.scope.alone is None or not self._states(at.local)
+            self.session.need(condition, f"'{at.text}' is a size", at.span, firm=firm)
         return self.frame
+
+    def _states(self, local: Condition) -> bool:
+        """Whether the spec says by itself that a division is exact."""
+        spec = self.program.spec
+        facts = self.session.alone(spec)
+        return facts.check(local) is Verdict.YES or shown_by_configs(spec, local)
 
     # -- sizes of structures ----------------------------------------------------------------
 
@@ -483,7 +530,7 @@ class _Run:
             if block is None:
                 continue
             if box.kind == "repeat" and block.count is not None:
-                turns = self._size(block.count, block, "repeat")
+                turns = self._size(block.count, block, "repeat", least=0)
                 if turns is not None:
                     frame.counts[box.index] = turns
             self._piles(block)
@@ -494,18 +541,18 @@ class _Run:
                     self._piles(block)
 
     def _piles(self, block: Block) -> None:
-        for text, name, into in (
-            (block.stack, "stack", self.frame.stacks),
-            (block.copies, "copies", self.frame.copies),
+        for text, name, least, into in (
+            (block.stack, "stack", 1, self.frame.stacks),
+            (block.copies, "copies", 0, self.frame.copies),
         ):
             if text is not None:
-                size = self._size(text, block, name)
+                size = self._size(text, block, name, least=least)
                 if size is not None:
                     into[block.id] = size
 
-    def _size(self, text: Text, block: Block, key: str) -> Dim | None:
+    def _size(self, text: Text, block: Block, key: str, *, least: int = 1) -> Dim | None:
         try:
-            return self.scope.dim(text.value, text.span, f"{block.path}.{key}")
+            return self.scope.dim(text.value, text.span, f"{block.path}.{key}", least=least)
         except DiagramError as error:
             self._faults(error)
             return None
@@ -828,6 +875,7 @@ class _Run:
             call = Call(op=op, inputs=shapes, attrs=attrs, facts=self.scope.facts)
             try:
                 outputs = tuple(op.shape(call))
+                doubts = self._doubts(call, outputs)
                 params, active = _weights(op.tensors(call))
                 applied = Applied(
                     op,
@@ -840,7 +888,7 @@ class _Run:
                     op.seen(call),
                     op.label(call),
                     tuple(dict.fromkeys(call.warnings)),
-                    tuple(call.needs),
+                    (*doubts, *(Condition("|", a, b) for a, b in call.needs)),
                 )
             except OpFault as error:
                 self.session.fault(self._op_fault(atom, op, links, shapes, what, error))
@@ -864,9 +912,33 @@ class _Run:
                     notes=self._origins(links, shapes),
                 )
             )
-        for divisor, dividend in applied.needs:
-            self.session.need(Condition("|", divisor, dividend), what, atom.span)
+        for condition in applied.needs:
+            self.session.need(condition, what, atom.span)
         self._assert_block(atom, applied.outputs)
+
+    def _doubts(self, call: Call, outputs: tuple[Shape, ...]) -> tuple[Condition, ...]:
+        """What must hold for the sizes that an op works out to be sizes, and is not known.
+
+        Raises:
+            OpFault: a size that is surely none.
+        """
+        facts = self.scope.facts
+        given = {size for shape in call.inputs for size in shape.dims}
+        found: list[Condition] = []
+        for shape in outputs:
+            for size in shape.dims:
+                if size in given:
+                    continue
+                given.add(size)
+                verdict = facts.at_least(size, 1)
+                if verdict is Verdict.NO:
+                    raise OpFault(
+                        f"it would give {shape}, but {size} is no size: a size must be "
+                        f"{whole_from(1)} ({call.shown()})"
+                    )
+                if verdict is Verdict.UNKNOWN:
+                    found.append(above(size, 1))
+        return tuple(found)
 
     def _op_fault(
         self,

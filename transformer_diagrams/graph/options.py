@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from transformer_diagrams.dims import Dim, DimError, nearest_multiples, parse
+from transformer_diagrams.dims import Condition, Dim, DimError, names_in, nearest_multiples, parse
 from transformer_diagrams.errors import (
     NOWHERE,
     DiagramError,
@@ -138,7 +138,7 @@ def positive_integer(given: object) -> int | None:
         return None
     if isinstance(given, str):
         try:
-            given = parse(given).as_int()
+            given = None if names_in(given) else parse(given).as_int()
         except DimError:
             return None
     if isinstance(given, Dim):
@@ -195,8 +195,9 @@ def known_numbers(
             if changed:
                 break
     for name, dim in spec.dims.items():
-        if dim.value is not None and name not in numbers:
-            fault = _no_whole_number(name, dim.value, numbers, settings)
+        text = dim.value or dim.default
+        if text is not None and name not in numbers:
+            fault = _no_whole_number(name, text, numbers, settings)
             if fault is not None:
                 report(fault)
     for name, given in settings.numbers.items():
@@ -269,12 +270,30 @@ def _no_whole_number(
         "no-whole-number",
         f"{name} = {text.value} is no size{at}: {shown}",
         next((span for _, span in known if span.line), text.span),
-        path=f"dims.{name}.value",
+        path=f"dims.{name}",
         found=shown,
         expected=f"a positive integer for {name}",
         hint=hint,
-        notes=(*known, (f"{name} = {text.value} is defined here", text.span)),
+        notes=(*known, (f"{name} = {text.value} is stated here", text.span)),
     )
+
+
+def shown_by_configs(spec: Spec, condition: Condition) -> bool:
+    """Whether the configs settle ``condition``: some give all of its names a number, and it holds
+    in each of those."""
+    found = []
+    for name in spec.configs:
+        try:
+            settings = resolve_settings(spec, config=name)
+        except DiagramError:
+            continue  # told by the check of the config
+        numbers = known_numbers(spec, settings, lambda fault: None)
+        if condition.free <= numbers.keys():
+            try:
+                found.append(condition.evaluate(numbers))
+            except DimError:
+                found.append(False)
+    return bool(found) and all(found)
 
 
 def _evaluate(text: str, numbers: Mapping[str, int]) -> int | None:

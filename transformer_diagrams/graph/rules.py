@@ -309,8 +309,7 @@ def walk(blocks: Iterable[Block]) -> Iterator[Block]:
 def _block_words(block: Block) -> set[str]:
     texts: list[str] = []
     for value in (*block.attrs.values(), *block.bind.values()):
-        items = value.value if isinstance(value.value, list) else [value.value]
-        texts += [str(item) for item in items]
+        texts += value.texts
     for text in (block.stack, block.copies, block.count, block.condition):
         if text is not None:
             texts.append(text.value)

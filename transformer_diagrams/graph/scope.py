@@ -6,7 +6,7 @@ the names of the outermost spec, so that shapes of different specs can be compar
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -16,9 +16,13 @@ from transformer_diagrams.dims import (
     DimError,
     Facts,
     Verdict,
+    above,
+    names_in,
     nearest_multiples,
     parse,
     parse_condition,
+    whole_from,
+    whole_in,
 )
 from transformer_diagrams.errors import DiagramError, Fault, Span, did_you_mean
 from transformer_diagrams.ops.registry import Shape
@@ -31,59 +35,150 @@ parse_condition_cached = lru_cache(maxsize=1024)(parse_condition)
 _shape_cached = lru_cache(maxsize=4096)(Shape.parse)
 
 
+@dataclass(frozen=True, slots=True)
+class Division:
+    """Where a division stands that nothing says is exact. ``local`` is in the spec's own names."""
+
+    text: str
+    span: Span
+    local: Condition
+
+
 @dataclass(slots=True)
 class Scope:
-    """Names of one spec under one binding. ``env`` maps each to a dim of the outermost spec."""
+    """Names of one spec under one binding. ``env`` maps each to a dim of the outermost spec.
+
+    ``setting``  "" or words such as "config '8B'", whose numbers are put in
+    ``numeric``  numbers are put in: only what is surely wrong is a fault, the rest is for symbols
+    ``alone``    used specs: what the spec itself states, in its own names
+    """
 
     spec: Spec
     env: dict[str, Dim]
     options: Mapping[str, bool | str]
     facts: Facts
     origins: dict[str, tuple[Note, ...]] = field(default_factory=dict)
-    divisions: dict[Condition, tuple[str, Span]] = field(default_factory=dict)
+    setting: str = ""
+    numeric: bool = False
+    alone: Callable[[], Facts] | None = None
+    divisions: dict[Condition, Division] = field(default_factory=dict)
     _moved: dict[str, Dim] = field(default_factory=dict)  # names that are not themselves
     _dims: dict[str, Dim] = field(default_factory=dict)
+    _large: set[tuple[str, int]] = field(default_factory=set)  # (text, least) found right
 
     def settle(self) -> None:
         """Call after ``env`` is complete."""
         self._moved = {name: d for name, d in self.env.items() if d.name != name}
         self._dims.clear()
 
-    def dim(self, text: str, span: Span, path: str = "") -> Dim:
-        """The size that ``text`` means here.
+    def dim(
+        self,
+        text: str,
+        span: Span,
+        path: str = "",
+        *,
+        least: int | None = 1,
+        beside: int | None = None,
+    ) -> Dim:
+        """The size that ``text`` means here; ``least`` and ``beside`` as for an op's attribute.
 
         Raises:
-            DiagramError: bad grammar (with the column), or a name that is not declared.
+            DiagramError: bad grammar (with the column), a name that is not declared, a formula
+                without a value, or one that is not known to be large enough.
         """
         found = self._dims.get(text)
         if found is None:
-            try:
-                local = parse_cached(text)
-            except DimError as error:
-                raise DiagramError(dim_fault(error, text, span, path)) from None
-            self.require_known(local.free, text, span, path)
-            found = self._dims[text] = self.put(local)
-            self._watch(local, found, text, span, path)
+            found = self._dims[text] = self.read(text, span, path)
+            self.watch(text, span, path)
+        if least is not None and (text, least) not in self._large:
+            self._require_large(text, found, span, path, least, beside)
         return found
 
-    def _watch(self, local: Dim, size: Dim, text: str, span: Span, path: str) -> None:
-        """Remember divisions that nothing says are exact; refuse those that are not."""
-        own = [(self.put(above), self.put(below)) for above, below in local.divisions]
-        for above, below in (*own, *size.divisions):
-            top, bottom = above.as_int(), below.as_int()
+    def read(self, text: str, span: Span, path: str = "") -> Dim:
+        """As ``dim``, without asking whether it is a size."""
+        try:
+            local = parse_cached(text)
+            self.require_known(names_in(text), text, span, path)
+            return self.put(local)
+        except DimError as error:
+            raise DiagramError(self._no_value(error, text, span, path)) from None
+
+    def _no_value(self, error: DimError, text: str, span: Span, path: str) -> Fault:
+        if error.column:
+            return dim_fault(error, text, span, path)
+        return Fault(
+            "no-whole-number",
+            f"'{text}' is no size{self._where()}: {error.message}",
+            span,
+            path=path,
+            found=text,
+            hint=error.hint,
+            notes=self.notes(names_in(text)),
+        )
+
+    def _where(self) -> str:
+        return f" for {self.setting}" if self.setting else ""
+
+    def require_size(self, text: str, span: Span, path: str = "") -> None:
+        """Ask again whether ``text`` is a size, with the facts that are known now."""
+        self.watch(text, span, path)
+        self._large.discard((text, 1))
+        self.dim(text, span, path)
+
+    def _require_large(
+        self, text: str, size: Dim, span: Span, path: str, least: int, beside: int | None
+    ) -> None:
+        """Refuse a size that is, or may be, less than ``least``."""
+        if whole_in(size.as_int(), least, beside):
+            return
+        verdict = self.facts.at_least(size, least)
+        if verdict is Verdict.UNKNOWN and self.alone is not None:
+            verdict = self.alone().at_least(parse_cached(text), least)
+        if verdict is Verdict.YES or (verdict is Verdict.UNKNOWN and self.numeric):
+            self._large.add((text, least))
+            return
+        shown = "" if str(size) == text else f" = {size}"
+        what, hint = f"'{text}' is no size{self._where()}{shown}", ""
+        if verdict is Verdict.UNKNOWN:
+            needed = above(parse_cached(text), least)
+            what = f"cannot tell whether '{text}' is a size{shown}"
+            hint = f"if {needed} always holds, state it: where: ['{needed}']"
+        raise DiagramError(
+            Fault(
+                "not-positive",
+                f"{what}: a size must be {whole_from(least, beside)}",
+                span,
+                path=path,
+                found=text,
+                expected=whole_from(least, beside),
+                hint=hint,
+                notes=self.notes(names_in(text)),
+            )
+        )
+
+    def watch(self, text: str, span: Span, path: str) -> None:
+        """Remember divisions that nothing says are exact; refuse those that are not.
+
+        Those of the sizes that stand for the names are asked about where these are given.
+        """
+        for a, b in parse_cached(text).divisions:
+            upper, lower = self.put(a), self.put(b)
+            top, bottom = upper.as_int(), lower.as_int()
             if top is not None and bottom:
                 if top % bottom == 0:
                     continue
                 raise DiagramError(self._remainder(text, top, bottom, span, path))
-            if self.facts.divides(below, above) is not Verdict.YES:
-                self.divisions.setdefault(Condition("|", below, above), (text, span))
+            if self.facts.divides(lower, upper) is not Verdict.YES:
+                found = Division(text, span, Condition("|", b, a))
+                self.divisions.setdefault(Condition("|", lower, upper), found)
 
     def _remainder(self, text: str, top: int, bottom: int, span: Span, path: str) -> Fault:
         low, high = nearest_multiples(top, bottom)
         names = parse_cached(text).free
         return Fault(
             "no-whole-number",
-            f"'{text}' is no size: {top} is not divisible by {bottom} (remainder {top % bottom})",
+            f"'{text}' is no size{self._where()}: {top} is not divisible by {bottom} "
+            f"(remainder {top % bottom})",
             span,
             path=path,
             found=f"{top} / {bottom}",
@@ -103,7 +198,7 @@ class Scope:
             condition = parse_condition_cached(text.value)
         except DimError as error:
             raise DiagramError(dim_fault(error, text.value, text.span, path)) from None
-        self.require_known(condition.free, text.value, text.span, path)
+        self.require_known(names_in(text.value), text.value, text.span, path)
         return condition
 
     def shape(self, texts: tuple[Text, ...], span: Span, path: str = "") -> Shape:
@@ -112,11 +207,11 @@ class Scope:
             local = _shape_cached(tuple(text.value for text in texts))
         except DimError as error:
             raise DiagramError(self._axis_fault(texts, error, span, path)) from None
-        for text in texts:
-            if not text.value.startswith("..."):
-                at = text.span if text.span.line else span
-                self.dim(text.value, at, path)  # checks the names, at their own place
-        return Shape(tuple(self.put(d) for d in local.dims), local.lead)
+        axes = (text for text in texts if not text.value.startswith("..."))
+        return Shape(
+            tuple(self.dim(t.value, t.span if t.span.line else span, path) for t in axes),
+            local.lead,
+        )
 
     def _axis_fault(self, texts: tuple[Text, ...], error: DimError, span: Span, path: str) -> Fault:
         for text in texts:

@@ -35,10 +35,6 @@ def _side(c: Call, place: int) -> Dim:
 
 def _conv_shape(c: Call) -> tuple[Shape, ...]:
     x = c.need_axes(0, 3)
-    for name in ("stride", "kernel", "groups"):
-        number = c[name].as_int()
-        if number is not None and number < 1:
-            raise OpFault(f"`{name}` is {number}, but must be at least 1")
     _channels(c)
     sides = (_side(c, x.ndim - 2), _side(c, x.ndim - 1))
     return (Shape((*x.dims[:-3], c["out"], *sides), x.lead),)
@@ -92,7 +88,7 @@ register(
             Attr("out", "dim", "output channels", required=True),
             Attr("kernel", "dim", "side of the kernel", required=True),
             Attr("stride", "dim", "step", 1),
-            Attr("pad", "dim", "zeros around, on each side", 0),
+            Attr("pad", "dim", "zeros around, on each side", 0, least=0),
             Attr("groups", "dim", "groups of channels that do not mix", 1),
             Attr("bias", "bool", "add a learned bias", True),
         ),

@@ -36,8 +36,8 @@ register(
         optional=1,
         attrs=(
             Attr("out", "dims", "sizes of its output (default: as its first input)"),
-            Attr("params", "dim", "how many learned numbers it has", 0),
-            Attr("flops", "dim", "FLOPs of one forward pass", 0),
+            Attr("params", "dim", "how many learned numbers it has", 0, least=0),
+            Attr("flops", "dim", "FLOPs of one forward pass", 0, least=0),
         ),
         shape=_box_shape,
         weights=_box_weights,

@@ -151,7 +151,7 @@ register(
             BASE,
             Attr("pairs", "enum", "which features are a pair: neighbours, or halves apart",
                  "interleaved", choices=("interleaved", "halves")),
-            Attr("start", "dim", "the first position, e.g. the length of the cache", 0),
+            Attr("start", "dim", "the first position, e.g. the length of the cache", 0, least=0),
         ),
         shape=_rope_shape,
         work=lambda c: 3 * Shape(c.x.dims[:-1]).numel() * _rotated(c),
@@ -180,7 +180,8 @@ register(
             Attr("heads", "dim", "number of heads", required=True),
             Attr("target", "dim", "target positions", required=True),
             Attr("source", "dim", "source positions", required=True),
-            Attr("buckets", "dim", "rows of the table; 0 for fixed slopes", required=True),
+            Attr("buckets", "dim", "rows of the table; 0 for fixed slopes", required=True,
+                 least=0),
         ),
         shape=lambda c: (Shape((c["heads"], c["target"], c["source"])),),
         weights=lambda c: (

@@ -25,7 +25,17 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
-from transformer_diagrams.dims import Dim, DimError, Facts, Verdict, const, parse, product
+from transformer_diagrams.dims import (
+    Dim,
+    DimError,
+    Facts,
+    Verdict,
+    const,
+    parse,
+    product,
+    whole_from,
+    whole_in,
+)
 from transformer_diagrams.errors import did_you_mean
 from transformer_diagrams.ops.pairs import Seen
 
@@ -256,9 +266,12 @@ def listed(words: Sequence[object], last: str = "and") -> str:
 
 @dataclass(frozen=True, slots=True)
 class Attr:
-    """An option of an op, as a spec writes it. ``kind`` is one of KINDS.
+    """An option of an op, as a spec writes it.
 
-    ``shown`` says that a text stands in the op's own label: as "tex", or as "text".
+    kind    one of KINDS
+    least   sizes: the least value; None where negative ones mean something too
+    beside  a number below ``least`` that stands for something else
+    shown   texts: how it stands in the op's own label, as "tex" or as "text"
     """
 
     name: str
@@ -268,20 +281,32 @@ class Attr:
     required: bool = False
     choices: tuple[str, ...] = ()
     shown: str = ""
+    least: int | None = 1
+    beside: int | None = None
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise ValueError(f"attribute '{self.name}' has the unknown kind '{self.kind}'")
 
     def value(self, given: Any) -> Any:
-        """``given`` as rules see it: sizes as Dim, lists as tuples."""
+        """``given`` as rules see it: sizes as Dim, lists as tuples.
+
+        Raises OpFault for a number that is no size here.
+        """
         if given is None:
             return None
         if self.kind == "dim":
-            return given if isinstance(given, Dim) else parse(str(given))
+            return self._size(given)
         if self.kind == "dims":
-            return tuple(d if isinstance(d, Dim) else parse(str(d)) for d in given)
+            return tuple(self._size(item) for item in given)
         return tuple(given) if isinstance(given, list) else given
+
+    def _size(self, given: Any) -> Dim:
+        size = given if isinstance(given, Dim) else parse(str(given))
+        number = size.as_int()
+        if size.is_const and not whole_in(number, self.least, self.beside):
+            raise OpFault(f"`{self.name}` must be {whole_from(self.least, self.beside)}, not {size}")
+        return size
 
 
 @dataclass(frozen=True, slots=True)

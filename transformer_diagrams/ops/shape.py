@@ -174,11 +174,6 @@ def _reshape_shape(c: Call) -> tuple[Shape, ...]:
             f"but only one axis can be worked out ({c.shown()})",
             "give all but one of them a size",
         )
-    below = [place for place, size in enumerate(wanted) if (size.as_int() or 0) < -1]
-    if below:
-        raise OpFault(
-            f"axis {below[0] + 1} of `to` is {wanted[below[0]]}", "-1 stands for an unknown size"
-        )
     have = c.x.numel()
     known = product(size for place, size in enumerate(wanted) if place not in unknown)
     if unknown:
@@ -215,7 +210,8 @@ register(
         does=("form",),
         summary="The same elements in the same order, in other axes; one size may be -1.",
         family="shape",
-        attrs=(Attr("to", "dims", "sizes of the new axes; -1 is worked out", required=True),),
+        attrs=(Attr("to", "dims", "sizes of the new axes; -1 is worked out", required=True,
+                    beside=-1),),
         shape=_reshape_shape,
         text="reshape",
         value=_reshape_value,
@@ -256,7 +252,7 @@ register(
         does=("form",),
         summary="The axes in another order; by default the last two change places.",
         family="shape",
-        attrs=(Attr("order", "dims", "for each new axis the old one, counted from 0"),),
+        attrs=(Attr("order", "dims", "for each new axis the old one, counted from 0", least=None),),
         shape=lambda c: (Shape(tuple(c.x.dims[p] for p in _order(c)), c.x.lead),),
         text="transpose",
         value=lambda c, x, w: [x[0].transpose(_order(c))],
@@ -307,8 +303,8 @@ register(
         "end.",
         family="shape",
         attrs=(
-            Attr("start", "dim", "first index that is kept", 0),
-            Attr("stop", "dim", "first index that is not kept (default: the end)"),
+            Attr("start", "dim", "first index that is kept", 0, least=None),
+            Attr("stop", "dim", "first index that is not kept (default: the end)", least=None),
             axis_attr("the axis that is cut"),
         ),
         shape=_slice_shape,
@@ -361,7 +357,7 @@ register(
         "or with `shorten` the sequence is that much shorter.",
         family="shape",
         attrs=(
-            Attr("by", "dim", "how many positions", 1),
+            Attr("by", "dim", "how many positions", 1, least=None),
             axis_attr("the axis of positions", 0),
             Attr("shorten", "bool", "leave the positions out that have nothing", False),
         ),

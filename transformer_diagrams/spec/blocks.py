@@ -472,10 +472,9 @@ class BlockReader:
             return Value(node.text, span)
         value: Any
         if kind == "dim":
-            value = f.size(node, path, positive=False)
+            value = f.size(node, path, least=attr.least, beside=attr.beside)
         elif kind == "dims":
-            axes = f.shape(node, path, positive=False)
-            value = tuple(axis.value for axis in axes) if axes is not None else None
+            value = f.shape(node, path, least=attr.least, beside=attr.beside)
         elif kind == "bool":
             value = f.boolean(node, path)
         elif kind == "int":

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from transformer_diagrams.dims import DimError, parse, parse_condition
+from transformer_diagrams.dims import Dim, DimError, names_in, parse, parse_condition, whole_from, whole_in
 from transformer_diagrams.errors import Fault, Report, Span, nearest
 from transformer_diagrams.spec.grammar import (
     DIM_NAME_PATTERN,
@@ -424,14 +424,29 @@ class Fields:
     # -- expressions
 
     def expression(
-        self, node: Node, path: str, *, positive: bool = True, names: bool = True
+        self,
+        node: Node,
+        path: str,
+        *,
+        least: int | None = 1,
+        beside: int | None = None,
+        names: bool = True,
     ) -> Text | None:
-        """A size: a whole number or an expression of the `dims` grammar."""
-        value = self.size(node, path, positive=positive, names=names)
+        """A size: a whole number or an expression of the `dims` grammar.
+
+        ``least`` and ``beside`` are as in the record of an op's attribute.
+        """
+        value = self.size(node, path, least=least, beside=beside, names=names)
         return None if value is None else Text(value, Span(self.file, node.line, node.column))
 
     def size(
-        self, node: Node, path: str, *, positive: bool = True, names: bool = True
+        self,
+        node: Node,
+        path: str,
+        *,
+        least: int | None = 1,
+        beside: int | None = None,
+        names: bool = True,
     ) -> str | None:
         """As :meth:`expression`, without its place."""
         if type(node) is not Scalar or kind_of(node) in ("null", "bool"):
@@ -440,7 +455,7 @@ class Fields:
                 hint = "a size is a number, a name or an expression such as d_m / n_h"
             self.wrong(node, path, "a size", hint)
             return None
-        if node.text in self._good or self._right(node, path, positive, names):
+        if node.text in self._good or self._right(node, path, (least, beside), names):
             return node.text
         return None
 
@@ -449,12 +464,14 @@ class Fields:
         text = self.expression(node, path, names=False)
         if text is None:
             return None
-        if not parse(text.value).is_const:
+        if names_in(text.value):
             self.wrong(node, path, "a positive whole number")
             return None
         return text
 
-    def _right(self, node: Scalar, path: str, positive: bool, names: bool) -> bool:
+    def _right(
+        self, node: Scalar, path: str, limits: tuple[int | None, int | None], names: bool
+    ) -> bool:
         if node.style == "*":
             return False
         if len(node.text) > LONGEST_LABEL:
@@ -472,22 +489,30 @@ class Fields:
         except DimError as error:
             self._dim_fault(error, node, path)
             return False
-        constant = dim.as_int() if dim.is_const else None
-        if positive and dim.is_const and (constant is None or constant < 1):
-            self.fault(
-                "not-positive",
-                f"a size must be a whole number from 1 up, not {node.text}",
-                node,
-                path,
-                found=node.text,
-                expected="a positive whole number",
-            )
+        written = names_in(node.text)
+        if names and not self.declared(written, node, path):
             return False
-        if names and not self.declared(dim.free, node, path):
+        if dim.is_const and not self._large_enough(dim, node, path, *limits):
             return False
-        if names and (positive or not dim.is_const):
+        if names and (limits == (1, None) or not dim.is_const):
             self._good.add(node.text)
         return True
+
+    def _large_enough(
+        self, dim: Dim, node: Scalar, path: str, least: int | None, beside: int | None
+    ) -> bool:
+        """Whether a number without names is whole, and not below ``least``."""
+        if whole_in(dim.as_int(), least, beside):
+            return True
+        self.fault(
+            "not-positive",
+            f"a size must be {whole_from(least, beside)}, not {node.text}",
+            node,
+            path,
+            found=node.text,
+            expected=whole_from(least, beside),
+        )
+        return False
 
     def _dim_fault(self, error: DimError, node: Scalar, path: str) -> None:
         column = getattr(error, "column", None) or 1
@@ -547,7 +572,7 @@ class Fields:
                 hint=getattr(error, "hint", None) or "",
             )
             return None
-        if not self.declared(condition.free, node, path):
+        if not self.declared(names_in(node.text), node, path):
             return None
         return Text(node.text, self.span(node))
 
@@ -619,7 +644,9 @@ class Fields:
         for index, item in enumerate(node.items):
             yield item, f"{path}[{index}]"
 
-    def shape(self, node: Node, path: str, *, positive: bool = True) -> tuple[Text, ...] | None:
+    def shape(
+        self, node: Node, path: str, *, least: int | None = 1, beside: int | None = None
+    ) -> tuple[Text, ...] | None:
         """`[..., d_t, d_m]`: sizes, at most one leading `...` or `...NAME`."""
         if not isinstance(node, Seq):
             hint = ""
@@ -634,7 +661,7 @@ class Fields:
             if isinstance(item, Scalar) and item.text.startswith("..."):
                 axis = self._lead(item, at, index)
             else:
-                axis = self.expression(item, at, positive=positive)
+                axis = self.expression(item, at, least=least, beside=beside)
             if axis is None:
                 right = False
             else:

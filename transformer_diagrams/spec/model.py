@@ -27,10 +27,17 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A scalar or list attribute: str, int, float, bool or a list of those; with its place."""
+    """A scalar or list attribute: str, int, float, bool, or a list of those or of texts with their
+    own places; with its place."""
 
     value: Any
     span: Span = NOWHERE
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """What was typed: one text, or that of each item of a list."""
+        items = self.value if isinstance(self.value, (list, tuple)) else (self.value,)
+        return tuple(str(item) for item in items)
 
 
 @dataclass(frozen=True, slots=True)

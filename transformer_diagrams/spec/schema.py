@@ -156,9 +156,13 @@ _SHAPE: Final[Schema] = {
 
 def _attr(attr: OpAttr) -> Schema:
     """The schema of an op's attribute; the name of an option may stand for the value."""
+    least = attr.least if attr.beside is None else min(attr.least or 0, attr.beside)
+    size: Schema = {"type": ["string", "number"], "minLength": 1}
+    if least is not None:
+        size["minimum"] = least
     kinds: Mapping[str, Schema] = {
-        "dim": {"type": ["string", "number"], "minLength": 1},
-        "dims": {"type": "array", "items": {"type": ["string", "number"], "minLength": 1}},
+        "dim": size,
+        "dims": {"type": "array", "items": size},
         "bool": {"type": "boolean"},
         "int": {"type": "integer"},
         "float": {"type": "number"},
