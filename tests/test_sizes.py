@@ -1,4 +1,4 @@
-"""Every size is a whole number from 1 up: proved from what is stated, or told with what must hold."""
+"""Every size is a whole number from 1 up: proved, or told with what must hold."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from transformer_diagrams.errors import DiagramError, Fault
 
 HEAD = "title: T\ndims: {d_t: positions, d_m: width, d_c: cut, n_h: heads, L: layers, a: one}\n"
 X = "inputs: {x: [d_t, d_m]}\n"
+LINEAR_A = "blocks: [{op: linear, out: a}]\n"
 
 
 def spec(block: str, *, where: str = "", configs: str = "", inputs: str = X) -> str:
-    top = (f"where: [{where}]\n" if where else "") + (f"configs: {{{configs}}}\n" if configs else "")
+    top = f"where: [{where}]\n" if where else ""
+    top += f"configs: {{{configs}}}\n" if configs else ""
     return f"{HEAD}{top}{inputs}blocks:\n  - {block}\n"
 
 
@@ -109,7 +111,7 @@ def test_a_formula_is_proved_or_says_what_must_hold(block: str, needed: str) -> 
 
 @pytest.mark.parametrize("key", ["value", "default"])
 def test_a_definition_does_not_prove_itself(key: str) -> None:
-    text = HEAD.replace("a: one", f"a: {{{key}: d_m - d_c}}") + X + "blocks: [{op: linear, out: a}]\n"
+    text = HEAD.replace("a: one", f"a: {{{key}: d_m - d_c}}") + X + LINEAR_A
     assert codes(text) == ["not-positive 2"]
     assert codes(text.replace("inputs:", "where: [d_c < d_m]\ninputs:")) == []
 
@@ -125,7 +127,7 @@ def test_numbers_are_checked_with_each_config_at_the_line_of_the_size() -> None:
 
 def test_a_proposed_size_that_comes_out_wrong_is_told_for_its_config() -> None:
     text = HEAD.replace("a: one", "a: {default: d_m / 16}")
-    text += "configs: {good: {d_m: 32}, bad: {d_m: 24}}\n" + X + "blocks: [{op: linear, out: a}]\n"
+    text += "configs: {good: {d_m: 32}, bad: {d_m: 24}}\n" + X + LINEAR_A
     faults = faults_of(text)
     assert {f.code for f in faults} == {"no-whole-number", "cannot-tell"}
     assert any("config 'bad'" in f.message and "24 is not divisible by 16" in f.message
@@ -182,7 +184,7 @@ def test_a_division_that_may_leave_a_remainder_is_an_error(block: str) -> None:
 
 @pytest.mark.parametrize("key", ["value", "default"])
 def test_a_division_in_a_definition_is_stated_or_shown(key: str) -> None:
-    text = HEAD.replace("a: one", f"a: {{{key}: d_m / n_h}}") + X + "blocks: [{op: linear, out: a}]\n"
+    text = HEAD.replace("a: one", f"a: {{{key}: d_m / n_h}}") + X + LINEAR_A
     assert codes(text) == ["cannot-tell 2"]
     assert codes(text.replace("inputs:", "where: [n_h | d_m]\ninputs:")) == []
     assert codes(text.replace("inputs:", "configs: {c: {d_m: 6, n_h: 3}}\ninputs:")) == []
@@ -211,7 +213,8 @@ def test_what_has_no_value_is_a_fault_with_its_line(block: str, configs: str) ->
 
 
 @pytest.mark.parametrize(
-    "size", ["d_m + bar - bar", "bar / bar * d_m", "0 bar + d_m", "min(1, bar)", "bar^0", "bar % 1 + 2"]
+    "size",
+    ["d_m + bar - bar", "bar / bar * d_m", "0 bar + d_m", "min(1, bar)", "bar^0", "bar % 1 + 2"],
 )
 def test_a_name_that_cancels_is_declared_too(size: str) -> None:
     (fault,) = faults_of(spec(f"{{op: linear, out: '{size}'}}"))

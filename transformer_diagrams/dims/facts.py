@@ -58,8 +58,17 @@ class Facts:
     Raises DimError for definitions in a circle, and for two that contradict each other.
     """
 
-    __slots__ = ("_known", "_trusting", "_memo", "_nonzero", "_rules", "_whole", "_zeros",
-                 "conditions", "definitions")
+    __slots__ = (
+        "_known",
+        "_memo",
+        "_nonzero",
+        "_rules",
+        "_trusting",
+        "_whole",
+        "_zeros",
+        "conditions",
+        "definitions",
+    )
 
     def __init__(
         self,

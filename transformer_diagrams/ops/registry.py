@@ -303,9 +303,9 @@ class Attr:
 
     def _size(self, given: Any) -> Dim:
         size = given if isinstance(given, Dim) else parse(str(given))
-        number = size.as_int()
-        if size.is_const and not whole_in(number, self.least, self.beside):
-            raise OpFault(f"`{self.name}` must be {whole_from(self.least, self.beside)}, not {size}")
+        if size.is_const and not whole_in(size.as_int(), self.least, self.beside):
+            wanted = whole_from(self.least, self.beside)
+            raise OpFault(f"`{self.name}` must be {wanted}, not {size}")
         return size
 
 

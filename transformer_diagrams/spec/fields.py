@@ -10,7 +10,15 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from transformer_diagrams.dims import Dim, DimError, names_in, parse, parse_condition, whole_from, whole_in
+from transformer_diagrams.dims import (
+    Dim,
+    DimError,
+    names_in,
+    parse,
+    parse_condition,
+    whole_from,
+    whole_in,
+)
 from transformer_diagrams.errors import Fault, Report, Span, nearest
 from transformer_diagrams.spec.grammar import (
     DIM_NAME_PATTERN,
@@ -559,7 +567,7 @@ class Fields:
             self.wrong(node, path, "a relation such as n_g | n_h or d_K == d_V")
             return None
         try:
-            condition = parse_condition(node.text)
+            parse_condition(node.text)
         except DimError as error:
             column = getattr(error, "column", None) or 1
             self.fault(
