@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from transformer_diagrams.dims import (
@@ -234,9 +235,11 @@ class Inference:
 
     def _require_sizes(self, scope: Scope, name: str, dim: DimSpec) -> None:
         """What defines or proposes a size must be one."""
-        for kind, text in (("value", dim.value), ("default", dim.default)):
-            if text is not None:
-                self._tried(scope.require_size, text, f"dims.{name}.{kind}")
+        if dim.value is not None:
+            self._tried(scope.require_size, dim.value, f"dims.{name}.value")
+        if dim.default is not None:
+            proposed = partial(scope.require_size, proposed=True)
+            self._tried(proposed, dim.default, f"dims.{name}.default")
 
     def _conditions(self, spec: Spec, scope: Scope, *, is_root: bool) -> list[Condition]:
         """The relations of ``where:`` in the outermost names; those that fail are faults."""

@@ -119,11 +119,17 @@ class Scope:
     def _where(self) -> str:
         return f" for {self.setting}" if self.setting else ""
 
-    def require_size(self, text: str, span: Span, path: str = "") -> None:
-        """Ask again whether ``text`` is a size, with the facts that are known now."""
-        self.watch(text, span, path)
-        self._large.discard((text, 1))
-        self.dim(text, span, path)
+    def require_size(
+        self, text: str, span: Span, path: str = "", *, proposed: bool = False
+    ) -> None:
+        """Ask whether a definition is a size, with the facts that are known now.
+
+        A division that is only ``proposed`` is asked about where numbers are put in.
+        """
+        size = self._dims[text] = self.read(text, span, path)
+        if not proposed:
+            self.watch(text, span, path)
+        self._require_large(text, size, span, path, 1, None)
 
     def _require_large(
         self, text: str, size: Dim, span: Span, path: str, least: int, beside: int | None
