@@ -305,7 +305,7 @@ class Model:
         self._sound()
         try:
             if not (options.config or options.set or options.callout):
-                return draw(self._checked.inferred, open=options.open)
+                return draw(self._checked.inferred, open=options.open, close=options.close)
             if options.set:  # a config's numbers have been checked, these have not
                 self._numbers(options.config, dict(options.set)).raise_if_errors()
             return build(
@@ -315,6 +315,7 @@ class Model:
                 overrides=dict(options.set),
                 numbers=options.config is not None or bool(options.set),
                 open=options.open,
+                close=options.close,
             )
         except DiagramError as fault:
             if all(each.code == "unknown-part" for each in fault.faults):
@@ -500,26 +501,26 @@ class Model:
 
 
 def _called_out(spec: Spec, names: Sequence[str]) -> Spec:
-    """``spec`` with the named uses (by the block's id or the used spec's) marked as call-outs.
+    """``spec`` with the named parts (by the block's id or the used spec's) marked as call-outs.
 
-    :raises AskError: for a name that is none of its uses.
+    :raises AskError: for a name that is none of its used specs and structures.
     """
     from transformer_diagrams.spec.blocks import walk
     from transformer_diagrams.spec.model import Block
 
     if not names:
         return spec
-    uses = [block for block in walk(spec.blocks) if block.kind == "use"]
-    known = {name for block in uses for name in (block.id, block.use)}
+    parts = [block for block in walk(spec.blocks) if block.kind != "op"]
+    known = {name for block in parts for name in (block.id, block.use) if name}
     for name in names:
         if name not in known:
-            hint = did_you_mean(name, known, what="part") or "nothing here is a used spec (`use:`)"
+            hint = did_you_mean(name, known, what="part") or "there is no used spec or structure"
             raise ask_error(
                 f"'{spec.id}' has no part '{name}' to call out", hint, code="unknown-part"
             )
 
     def marked(block: Block) -> Block:
-        if block.kind == "use" and (block.id in names or block.use in names):
+        if block.kind != "op" and (block.id in names or block.use in names):
             return replace(block, open="callout")
         if block.children:
             return replace(block, children=tuple(marked(child) for child in block.children))

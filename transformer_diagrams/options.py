@@ -49,7 +49,8 @@ def typed(what: str, value: object, *kinds: type) -> None:
 class Options:
     """A settled wish.
 
-    open, callout  names of blocks to draw opened in place, or opened beside the figure
+    open, close    names of parts to draw opened in place, or as one box
+    callout        names of parts to draw opened beside the figure
     width          physical width in points; None: as wide as it comes
     set            (name, value) pairs that override the config's sizes and options
     scale, dpi     pixels of a PNG: times 96 a inch, or dots an inch (wins over scale)
@@ -59,6 +60,7 @@ class Options:
     theme: str = "paper"
     direction: str = "up"
     open: tuple[str, ...] = ()
+    close: tuple[str, ...] = ()
     callout: tuple[str, ...] = ()
     width: float | None = None
     background: str = "theme"
@@ -74,6 +76,9 @@ class Options:
     def as_json(self) -> dict[str, Any]:
         """The options as plain data, in the order of the fields."""
         return {f.name: getattr(self, f.name) for f in fields(self)}
+
+
+_LISTS = ("open", "close", "callout")
 
 
 def settle(asked: Mapping[str, Any], show: Show | None = None) -> Options:
@@ -95,14 +100,14 @@ def settle(asked: Mapping[str, Any], show: Show | None = None) -> Options:
             raise ask_error(
                 f"unknown option '{name}'", did_you_mean(name, known, what="option", most=20)
             )
-        if value is not None and not (name in ("open", "callout", "set") and not value):
+        if value is not None and not (name in (*_LISTS, "set") and not value):
             values[name] = value
     for name in ("theme", "config"):
         if values.get(name) is not None:
             typed(name, values[name], str)
     for name in ("legend", "outline_text"):
         typed(name, values.get(name, False), bool)
-    for name in ("open", "callout"):
+    for name in _LISTS:
         values[name] = _names(name, values.get(name, ()))
     values["set"] = _pairs(values.get("set", ()))
     if values.get("width") is not None:

@@ -109,12 +109,16 @@ def figure_options(command: Command) -> Command:
         ),
         click.option(
             "--open", "open_", metavar="NAME", multiple=True,
-            help="Draw this sub-module opened in place: an id, a path such as attention/rotation, "
-            "or the used spec's id (again for more).",
+            help="Draw this part opened in place: an id, a path such as attention/rotation, "
+            "the used spec's id, or a number of levels (again for more).",
+        ),
+        click.option(
+            "--close", metavar="NAME", multiple=True,
+            help="Draw this part as one box: a used spec, or a structure by its id.",
         ),
         click.option(
             "--callout", metavar="NAME", multiple=True,
-            help="Draw this sub-module opened beside the figure.",
+            help="Draw this part opened beside the figure.",
         ),
         click.option("--width", metavar="LENGTH", help="Physical width: 3.25in, 8cm, 234pt."),
         click.option(

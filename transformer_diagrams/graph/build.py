@@ -29,24 +29,31 @@ def build(
     overrides: Mapping[str, object] = NONE,
     numbers: bool = False,
     open: Iterable[str] = (),
+    close: Iterable[str] = (),
 ) -> Graph:
     """The graph of ``spec``: options decided, wires made, every shape inferred.
 
     ``overrides`` sets sizes and options by name, on top of ``config``. With ``numbers``, the
     counts of repeats and piles are numbers where the settings give them. ``open`` names what is
-    drawn opened: ids of `use` blocks or of specs, paths such as ``attention/rope``, ``*`` for
-    all, a number for so many levels.
+    drawn opened: ids of `use` blocks, structures or specs, paths such as ``attention/rope``,
+    ``*`` for all, a number for so many levels. ``close`` names what is drawn as one box.
 
     Raises:
-        DiagramError: every fault of the spec, or a name that opens nothing.
+        DiagramError: every fault of the spec, or a name that is nowhere.
     """
     settings = resolve_settings(spec, config=config, overrides=overrides)
     inferred = infer(spec, library, settings)
     inferred.report.raise_if_errors()
-    return draw(inferred, numbers=numbers, open=open)
+    return draw(inferred, numbers=numbers, open=open, close=close)
 
 
-def draw(inferred: Inferred, *, numbers: bool = False, open: Iterable[str] = ()) -> Graph:
+def draw(
+    inferred: Inferred,
+    *,
+    numbers: bool = False,
+    open: Iterable[str] = (),
+    close: Iterable[str] = (),
+) -> Graph:
     """The graph of a spec whose shapes are known (``infer`` without errors). See ``build``."""
     frame = inferred.frame
     assert frame is not None  # only a report with errors comes without a frame
@@ -56,7 +63,7 @@ def draw(inferred: Inferred, *, numbers: bool = False, open: Iterable[str] = ())
         report = Report()
         known = known_numbers(spec, inferred.settings, report.add)
         report.raise_if_errors()
-    opening = Opening.parse(open)
+    opening = Opening.parse(open, close)
     opening.check(frame)
     drawer = Drawer(opening, inferred.tex, known if numbers else None)
     framed = spec.show.frame if spec.show.frame is not None else spec.role is not None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from transformer_diagrams.dims import Dim, DimError
 from transformer_diagrams.graph.frame import NOTHING, Frame
@@ -15,8 +16,7 @@ from transformer_diagrams.graph.route import Lane, Router
 from transformer_diagrams.spec.model import Block, PortSpec
 
 _SYMBOL = re.compile(r"[A-Za-z](_[A-Za-z0-9]+)?'*")
-_FRAMED = ("repeat", "group", "branch")
-_KINDS = {"column": "group", "branch": "group"}
+_KINDS = {"column": "group", "branch": "group", "parallel": "group"}
 
 
 @dataclass(slots=True)
@@ -71,25 +71,36 @@ class Drawer:
     ) -> Group:
         """One frame as a group: the root of the figure, or an opened use."""
         program = frame.program
-        lanes = Router(frame, top=top).run()
-        groups: dict[int, Group] = {}
+        doors = self.opening.doors(frame, states, level)
+        lanes = Router(frame, top=top, closed=doors.closed).run()
+        made: dict[int, Node | Group] = {}
         for index in sorted(lanes, reverse=True):  # a box stands after the one around it
-            lane = lanes[index]
+            lane, box = lanes[index], program.boxes[index]
+            if index in doors.hidden:
+                continue
+            if index in doors.closed and index not in doors.beside:
+                made[index] = self.closed(frame, box, lane, prefix)
+                continue
+            deep = level + doors.depth[index]
             children = tuple(
-                groups[number]
+                made[number]
                 if kind == "box"
-                else self.atom(frame, program.atoms[number], prefix, states, level)
+                else self.atom(frame, program.atoms[number], prefix, states, deep)
                 for kind, number in lane.items
             )
-            if index != ROOT:
-                groups[index] = self.structure(frame, program.boxes[index], lane, children, prefix)
+            if index in doors.beside:
+                group = self.structure(frame, box, lane, children, prefix)
+                if not group.framed:
+                    group = in_frame(group, self.name(frame, box))
+                self.callouts.append(Callout(group.path, group))
+                made[index] = self.closed(frame, box, lane, prefix)
+            elif index != ROOT:
+                made[index] = self.structure(frame, box, lane, children, prefix)
             elif top:
-                groups[ROOT] = Group(
-                    "", "root", children, lane.edges(), (), (), span=program.spec.span
-                )
+                return Group("", "root", children, lane.edges(), (), (), span=program.spec.span)
             else:
-                groups[ROOT] = self.opened(frame, lane, children, block, path)
-        return groups[ROOT]
+                return self.opened(frame, lane, children, block, path)
+        raise AssertionError("the outermost box is always drawn")
 
     # -- parts ------------------------------------------------------------------------------
 
@@ -103,22 +114,23 @@ class Drawer:
     ) -> Group:
         block = box.block
         assert block is not None  # only the root has none
-        title = text_of(block.title) or (text_of(block.label) if box.kind != "residual" else "")
-        badge = ""
+        kind = _KINDS.get(box.kind, box.kind)
+        stack = self.stack(frame, block)
+        badge = f"{stack[:-1]} \\times$" if stack else ""
         if box.index in frame.counts:
             badge = f"${self.count(frame.counts[box.index])} \\times$"
-        return Group(
+        group = Group(
             prefix + block.id,
-            _KINDS.get(box.kind, box.kind),
+            kind,
             children,
             lane.edges(),
             tuple(lane.inputs),
             tuple(lane.outputs),
-            title=title,
+            title=text_of(block.title) or text_of(block.label),
             badge=badge,
-            framed=box.kind in _FRAMED or (box.kind == "column" and bool(title)),
+            framed=box.kind in ("repeat", "group") or block.dressed,
             role=block.role or "",
-            stack=self.stack(frame, block),
+            stack=stack,
             mark=block.mark,
             when=block.when,
             direction=block.direction or "",
@@ -126,6 +138,39 @@ class Drawer:
             span=block.span,
             doc_path=block.path,
         )
+        # a lane beside the stack and streams side by side leave no room for a frame of their own
+        return in_frame(group) if group.framed and kind in ("residual", "columns") else group
+
+    def closed(self, frame: Frame, box: Box, lane: Lane, prefix: str) -> Node | Group:
+        """A structure as one box; a column stays a column, of this box alone."""
+        block = box.block
+        assert block is not None
+        count = frame.counts.get(box.index)
+        turns = f"${self.count(count)} \\times$ " if count is not None else ""
+        node = Node(
+            prefix + block.id,
+            box.kind,
+            block.role or "container",
+            turns + self.name(frame, box),
+            tuple(lane.inputs),
+            tuple(lane.outputs),
+            stack=self.stack(frame, block),
+            mark=block.mark,
+            when=frame.when_of(box.index),
+            note=text_of(block.note),
+            span=block.span,
+            doc_path=block.path,
+        )
+        if box.kind != "column":
+            return node
+        return around(node, f"{node.path}#column")
+
+    def name(self, frame: Frame, box: Box) -> str:
+        """What a structure is called where it must have a name."""
+        block = box.block
+        assert block is not None
+        given = text_of(block.title) or text_of(block.label)
+        return given or (block.id.replace("_", " ") if block.explicit_id else box.kind)
 
     def opened(
         self,
@@ -249,21 +294,20 @@ class Drawer:
         inner = frame.uses[atom.index]
         spec = inner.program.spec
         path = prefix + block.id
-        below, named = self.opening.step(states, block, inner)
-        if named or block.open is True or level < self.opening.depth:
-            return self.frame(
-                inner, f"{path}/", below, top=False, level=level + 1, block=block, path=path
-            )
-        if block.open == "callout":
+        step = self.opening.step(states, block, inner)
+        in_place = step.opened or block.open is True or level < self.opening.depth
+        if not step.closed and (in_place or block.open == "callout"):
             group = self.frame(
-                inner, f"{path}/", below, top=False, level=level + 1, block=block, path=path
+                inner, f"{path}/", step.inside, top=False, level=level + 1, block=block, path=path
             )
+            if in_place:
+                return group
             self.callouts.append(Callout(path, group))
         return Node(
             path,
             "use",
             block.role or spec.role or "plain",
-            text_of(block.label) or spec.short or spec.title or spec.id,
+            text_of(block.label) or text_of(block.title) or spec.short or spec.title or spec.id,
             self.inputs(frame, atom),
             self.outputs(frame, atom),
             attrs=NOTHING,
@@ -311,6 +355,29 @@ class Drawer:
 def text_of(text: object) -> str:
     """The words of an optional text."""
     return "" if text is None else str(text)
+
+
+def around(part: Node | Group, path: str, **said: Any) -> Group:
+    """A group that holds ``part`` alone: what comes in goes on to it."""
+    edges = [Edge(End(BORDER, n), End(0, n), shape=p.shape) for n, p in enumerate(part.inputs)]
+    edges += [Edge(End(0, n), End(BORDER, n), shape=p.shape) for n, p in enumerate(part.outputs)]
+    return Group(path, "group", (part,), tuple(edges), part.inputs, part.outputs, **said)
+
+
+def in_frame(group: Group, title: str = "") -> Group:
+    """A frame around ``group``, which says what the group says."""
+    bare = replace(
+        group, path=f"{group.path}#body", title="", badge="", framed=False, role="", stack="",
+        mark="", note="", direction="",
+    )  # fmt: skip
+    return replace(
+        group,
+        kind="group",
+        children=(bare,),
+        edges=around(bare, "").edges,
+        title=group.title or title,
+        framed=True,
+    )
 
 
 def without_idle_inputs(group: Group) -> Group:

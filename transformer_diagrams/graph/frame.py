@@ -98,7 +98,11 @@ class Frame:
             return given.port.when
         if given.block is not None and given.block.when != "always":
             return given.block.when
-        for index in self.program.up(given.box):
+        return self.when_of(given.box)
+
+    def when_of(self, box: int) -> str:
+        """``when:`` of a structure: its own, else that of the nearest one around it."""
+        for index in self.program.up(box):
             block = self.program.boxes[index].block
             if index != ROOT and block is not None and block.when != "always":
                 return block.when

@@ -7,6 +7,7 @@ fan-out is drawn once up to the border.
 from __future__ import annotations
 
 import heapq
+from collections.abc import Container
 from dataclasses import dataclass, field
 
 from transformer_diagrams.errors import NOWHERE, Span
@@ -57,9 +58,12 @@ class Lane:
 
 
 class Router:
-    """Routes one frame. ``top`` is True for the figure itself: inputs and outputs are nodes."""
+    """Routes one frame. ``top`` is True for the figure itself: inputs and outputs are nodes.
 
-    def __init__(self, frame: Frame, *, top: bool) -> None:
+    ``closed`` are boxes that are drawn whatever they say, since they are closed.
+    """
+
+    def __init__(self, frame: Frame, *, top: bool, closed: Container[int] = ()) -> None:
         self.frame = frame
         self.program = frame.program
         self.top = top
@@ -69,7 +73,7 @@ class Router:
         self._outs: dict[tuple[int, int, int], tuple[int, _Line]] = {}
         self._home: list[int] = []  # box -> nearest drawn box at or around it
         for box in self.program.boxes:
-            at_home = box.drawn or box.index == ROOT
+            at_home = box.drawn or box.index == ROOT or box.index in closed
             self._home.append(box.index if at_home else self._home[box.parent])
         self._up: dict[int, tuple[int, ...]] = {}
 

@@ -173,10 +173,9 @@ class _Wirer:
         return self.enter(block, block.kind, level.box, taken)
 
     def enter(self, block: Block, kind: str, parent: int, taken: list[Source]) -> _Level:
-        # A branch of `parallel` is drawn only where it says something of its own.
-        drawn = kind not in ("parallel", "branch") or bool(
-            kind == "branch" and (block.title or block.stack)
-        )
+        # `parallel` and its branches are drawn only where they say something of their own.
+        own = block.dressed or block.direction is not None or block.open in (False, "callout")
+        drawn = kind not in ("parallel", "branch") or own
         box = Box(len(self.boxes), kind, parent, block, drawn)
         self.boxes.append(box)
         current = taken

@@ -164,6 +164,7 @@ class _Builder:
         self.lines: list[Line] = []
         self.labels: list[Label] = []
         self.titles: dict[str, str] = {}
+        self.named = 0  # boxes whose titles are in ``titles``
         self.rects: dict[str, tuple[float, float, float, float]] = {}
 
     # -- parts and boxes --------------------------------------------------------------------
@@ -412,9 +413,9 @@ class _Builder:
             mark = edge.mark or mark
 
     def _name(self, box_id: str) -> str:
-        while len(self.titles) < len(self.boxes):
-            box = self.boxes[len(self.titles)]
+        for box in self.boxes[self.named :]:
             self.titles[box.id] = box.title or box.id.rsplit("/", 1)[-1]
+        self.named = len(self.boxes)
         return self.titles.get(box_id, box_id)
 
     def _leader(self, part: Part) -> None:

@@ -6,7 +6,7 @@ graph --measure--> sizes --place (innermost first)--> placed groups --assemble--
 from __future__ import annotations
 
 from transformer_diagrams.errors import DiagramError, Fault
-from transformer_diagrams.graph.ir import Callout, Edge, End, Graph, Group, Node
+from transformer_diagrams.graph.ir import Callout, Edge, End, Graph, Group, Node, Port
 from transformer_diagrams.layout.assemble import Part, assemble
 from transformer_diagrams.layout.group import place
 from transformer_diagrams.layout.labelled import separate_labels
@@ -70,13 +70,20 @@ def _beside(graph: Graph, main: Part, ctx: Context) -> list[Part]:
 def _with_ends(group: Group) -> Group:
     """A call-out with the names of its inputs and outputs outside its frame."""
     path = group.path
+
+    def named(ports: tuple[Port, ...]) -> list[tuple[str, str, Port]]:
+        """(end of the path, words, port); a structure's ports have no names of their own."""
+        if not group.use:
+            return [(str(n), "", port) for n, port in enumerate(ports)]
+        return [(port.name, _name(port.name), port) for port in ports]
+
     ins = [
-        Node(f"{path}#in-{p.name}", "input", "data", _name(p.name), (), (p,), form="text")
-        for p in group.inputs
+        Node(f"{path}#in-{end}", "input", "data", words, (), (port,), form="text")
+        for end, words, port in named(group.inputs)
     ]
     outs = [
-        Node(f"{path}#out-{p.name}", "output", "output", _name(p.name), (p,), (), form="text")
-        for p in group.outputs
+        Node(f"{path}#out-{end}", "output", "output", words, (port,), (), form="text")
+        for end, words, port in named(group.outputs)
     ]
     middle = len(ins)
     edges = [

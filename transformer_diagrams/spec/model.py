@@ -143,12 +143,18 @@ class Block:
     condition: Text | None = None  # `if:`
     share: Text | None = None  # weights are those of this block
     once: bool = False  # weights shared by all turns of the repeat around it
-    open: bool | str = False  # False, True, "callout"
+    open: bool | str | None = None  # True, False, "callout"; None: a use closed, others open
     bind: Mapping[str, Value] = field(default_factory=dict)  # use: `with:`
     count: Text | None = None  # repeat
     children: tuple[Block, ...] = ()  # of a structure; parallel and columns hold groups
     note: Text | None = None
     direction: str | None = None
+
+    @property
+    def dressed(self) -> bool:
+        """True for a structure that says what only a frame around it can show."""
+        said = (self.title, self.label, self.role, self.stack, self.copies, self.mark, self.note)
+        return any(said)
 
 
 @dataclass(frozen=True, slots=True)
