@@ -309,7 +309,7 @@ def test_e03_a_spec_full_of_addresses_makes_no_request_and_reads_no_file(
         f"title: '{hostile}'\ncaption: '{hostile}'\n"
         f"source: {{url: '{address}/paper', title: '{hostile}'}}\n"
         "inputs: {x: [...]}\nblocks:\n"
-        f"  - {{op: box, id: a, label: '{hostile}', title: '{hostile}', note: '{hostile}'}}\n"
+        f"  - {{op: box, id: a, label: '{hostile}', note: '{hostile}'}}\n"
         f"  - {{op: add, id: b, from: [a, {{from: x, label: '{hostile}'}}]}}\n"
     )
     watched.clear()

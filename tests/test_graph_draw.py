@@ -180,3 +180,55 @@ def test_a_thousand_opened_blocks_are_inferred_once() -> None:
     everything = parts(graph.root)
     assert len(everything) == 1000 * 25 + 2
     assert len({id(everything[f"b{i}/attn/W_Q"].outputs[0].shape) for i in range(1000)}) == 1
+
+
+# -- structures that are closed, called out, or framed ------------------------------------------
+
+CLOSED = """
+dims: {d_t: positions, d_m: width, L: layers}
+inputs: {x: [d_t, d_m]}
+blocks:
+  - {repeat: L, id: r, title: Layers, open: false, blocks: [rmsnorm, {use: ffn, id: inner}]}
+  - {residual: [rmsnorm, {op: linear, out: d_m}], id: s, title: Sum, open: false}
+  - {parallel: {one: [gelu], two: [relu]}, id: p, open: false}
+  - mul
+  - {group: [rmsnorm, {group: [gelu], id: deep, open: false}], id: g, open: callout}
+  - {group: [silu], id: h}
+"""
+
+
+def kinds(text: str, **asked: object) -> dict[str, str]:
+    """By path, whether a drawn part is a box or what kind of group."""
+    graph = graph_of(text, **asked)
+    return {path: getattr(part, "kind", "box") for path, part in parts(graph.root).items()}
+
+
+def test_closed_structures_are_one_box_each_and_named_by_their_id() -> None:
+    found = kinds(CLOSED)
+    assert {n: found.get(n) for n in "rspgh"} == {
+        "r": "box", "s": "box", "p": "box", "g": "box", "h": "group"
+    }  # fmt: skip
+    assert "inner" not in found
+    assert "s/add" not in found
+    (callout,) = graph_of(CLOSED).callouts
+    assert (callout.anchor, callout.group.title, callout.group.framed) == ("g", "g", True)
+    assert parts(callout.group)["deep"].op == "group"
+
+
+def test_open_and_close_name_structures() -> None:
+    assert kinds(CLOSED, open=["r"])["r"] == "repeat"
+    inner = kinds(CLOSED, open=["inner"])  # the box around it opens too
+    assert (inner["r"], inner["inner"], inner["p"]) == ("repeat", "use", "box")
+    level = kinds(CLOSED, open=["1"])
+    assert (level["p"], level["g"], level["deep"]) == ("group", "group", "box")
+    assert level["inner"] == "box"
+    assert kinds(CLOSED, open=["2"])["inner"] == "use"
+    everything = kinds(CLOSED, open=["*"])
+    assert "box" not in {everything[n] for n in ("r", "s", "p", "g", "h", "deep", "inner")}
+    assert kinds(CLOSED, close=["h"])["h"] == "box"
+    assert kinds(CLOSED, open=["*"], close=["one"])["one"] == "box"
+    with pytest.raises(DiagramError, match="no part 'hh' to close"):
+        graph_of(CLOSED, close=["hh"])
+    with pytest.raises(DiagramError) as raised:
+        graph_of(CLOSED, open=["deeep"])
+    assert raised.value.faults[0].hint.startswith("did you mean 'deep'?")

@@ -115,8 +115,12 @@ def _blocks(model: Model) -> dict[str, dict[str, str]]:
         numbers = dict(model.inspection(graph_config).numbers)
         named = graph_config
     found: dict[str, dict[str, str]] = {}
+    spec = model.spec
+    docs = {f"inputs.{port.name}": port.doc for port in spec.inputs.values()}
+    docs |= {f"outputs.{port.name}": port.doc for port in spec.outputs.values()}
     for part in _parts(graph):
-        found[part.path] = _facts(part, learned.get(part.path), numbers, named)
+        facts = _facts(part, learned.get(part.path), numbers, named)
+        found[part.path] = {**facts, "note": facts["note"] or docs.get(part.doc_path, "")}
     return found
 
 
@@ -140,9 +144,9 @@ def _facts(
     from transformer_diagrams.text import plain
 
     if isinstance(part, Node):
-        what = {"use": "", "input": "input", "output": "output"}.get(
-            part.op, part.op.replace("_", " ")
-        )
+        what = "" if part.op == "use" else part.op.replace("_", " ")
+        if part.op in ("input", "output"):
+            what += f" of type {(part.outputs or part.inputs)[0].dtype}"
         name = plain(part.label) or what
         params = part.params if part.params is not None else learned
     else:
@@ -155,6 +159,7 @@ def _facts(
         "shape": _shape(part.inputs, part.outputs),
         "params": "",
         "number": "",
+        "set": _said(part) if isinstance(part, Node) else "",
         "note": plain(part.note) if part.note else "",
     }
     if params is not None and str(params) != "0":
@@ -165,6 +170,18 @@ def _facts(
             return facts
         facts["number"] = f"{shortened(number)} in {config}" if config else shortened(number)
     return facts
+
+
+def _said(node: Node) -> str:
+    """The attributes of an op that are not at their defaults."""
+    from transformer_diagrams.ops import registry
+
+    defaults = {a.name: a.value(a.default) for a in registry.get(node.op).attrs} if node.attrs else {}
+    given = ((name, value) for name, value in node.attrs.items() if value != defaults.get(name))
+    return ", ".join(
+        f"{name} {', '.join(map(str, value)) if isinstance(value, tuple) else value}"
+        for name, value in given
+    )
 
 
 def _shape(inputs: tuple[Port, ...], outputs: tuple[Port, ...]) -> str:

@@ -90,8 +90,8 @@ class Drawer:
             )
             if index in doors.beside:
                 group = self.structure(frame, box, lane, children, prefix)
-                if not group.framed:
-                    group = in_frame(group, self.name(frame, box))
+                group = group if group.framed else in_frame(group)
+                group = replace(group, title=group.title or self.name(frame, box))
                 self.callouts.append(Callout(group.path, group))
                 made[index] = self.closed(frame, box, lane, prefix)
             elif index != ROOT:
@@ -364,7 +364,7 @@ def around(part: Node | Group, path: str, **said: Any) -> Group:
     return Group(path, "group", (part,), tuple(edges), part.inputs, part.outputs, **said)
 
 
-def in_frame(group: Group, title: str = "") -> Group:
+def in_frame(group: Group) -> Group:
     """A frame around ``group``, which says what the group says."""
     bare = replace(
         group, path=f"{group.path}#body", title="", badge="", framed=False, role="", stack="",
@@ -375,7 +375,6 @@ def in_frame(group: Group, title: str = "") -> Group:
         kind="group",
         children=(bare,),
         edges=around(bare, "").edges,
-        title=group.title or title,
         framed=True,
     )
 

@@ -94,6 +94,7 @@ class Program:
     outputs: tuple[int, ...]
     ids: Mapping[str, int]  # id of a block -> its atom (ops and uses only)
     declared_outputs: bool  # False: the one output is the last block's, never named by the spec
+    idle: tuple[Block, ...] = ()  # structures whose `from:` nothing reads
 
     def up(self, box: int) -> tuple[int, ...]:
         """``box`` and the boxes around it, innermost first."""

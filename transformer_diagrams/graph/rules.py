@@ -9,28 +9,31 @@ import re
 from collections import deque
 from collections.abc import Iterable, Iterator
 
+from transformer_diagrams.dims import const
 from transformer_diagrams.errors import Fault, Span
 from transformer_diagrams.graph import direction
 from transformer_diagrams.graph.frame import Frame
 from transformer_diagrams.graph.lengths import Lengths
-from transformer_diagrams.graph.program import Atom
+from transformer_diagrams.graph.program import ROOT, Atom
 from transformer_diagrams.ops.cache import STATE
 from transformer_diagrams.spec.model import Block
 
 _FARTHEST = 5_000  # blocks looked at for one skip; a longer branch has no near norm anyway
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*'*")
 
+ZERO = const(0)
 BEFORE, AFTER, PLAIN = "before", "after", "plain"
 
 
 def lint_model(frame: Frame) -> list[Fault]:
-    """Warnings about one spec: skips after a norm, unused blocks, inputs, sizes and options,
+    """Warnings about one spec: skips after a norm, unused blocks, inputs, names and keys,
     caches of no positions, and directions that cannot be given."""
     return [
         *skips_after_norm(frame),
         *unused_blocks(frame),
         *unused_inputs(frame),
         *unused_names(frame),
+        *unused_keys(frame),
         *caches_of_no_positions(frame),
         *direction.in_spec(frame.program.spec),
     ]
@@ -295,6 +298,84 @@ def unused_names(frame: Frame) -> list[Fault]:
         for name, span in ((n, s.span) for n, s in names.items())
         if name not in words
     ]
+
+
+def unused_keys(frame: Frame) -> list[Fault]:
+    """Keys that say something of what is not there: of weights, of a repeat, of a start."""
+    program = frame.program
+    faults = []
+    for block in program.idle:
+        faults.append(_idle(block, "from", "nothing inside reads it: each block has its own"))
+    faults += [fault for applied in frame.applied for fault in _idle_attributes(frame, applied)]
+    if not any(b.counts_as is not None or b.once for b in walk(program.spec.blocks)):
+        return faults
+    known: dict[int, bool] = {}
+    learned: dict[str, bool] = {}  # id of a block -> whether it holds weights
+    turned: set[str] = set()  # ids of the blocks inside of a repeat
+    blocks: dict[str, Block] = {}
+    for atom in program.atoms:
+        if atom.kind not in ("op", "use", "add") or atom.block is None:
+            continue
+        boxes = [program.boxes[index] for index in program.up(atom.box) if index != ROOT]
+        has = _learns(frame, atom.index, known)
+        for block in (atom.block, *(box.block for box in boxes if box.block is not None)):
+            blocks[block.id] = block
+            learned[block.id] = learned.get(block.id, False) or has
+        inner = [atom.block.id]
+        for box in boxes:
+            if box.kind == "repeat":
+                turned.update(inner)
+            if box.block is not None:
+                inner.append(box.block.id)
+    for name, block in blocks.items():
+        if not learned[name]:
+            if block.counts_as is not None:
+                faults.append(_idle(block, "counts_as", "it has no weights"))
+            if block.once:
+                faults.append(_idle(block, "once", "it has no weights"))
+        elif block.once and name not in turned and program.spec.role is None:
+            faults.append(_idle(block, "once", "no repeat stands around it"))
+    return faults
+
+
+def _idle_attributes(frame: Frame, atom: int) -> Iterator[Fault]:
+    """Attributes that need another one to be what it is not."""
+    block = frame.program.atoms[atom].block
+    attrs = frame.applied[atom].op.attrs
+    for attr in attrs:
+        if attr.only is None or block is None or attr.name not in block.attrs:
+            continue
+        name, needed = attr.only
+        default = next(a.default for a in attrs if a.name == name)
+        given = block.attrs[name].value if name in block.attrs else default
+        if given != needed and given not in frame.program.options:
+            yield _idle(block, attr.name, f"it belongs to `{name}: {needed}`")
+
+
+def _learns(frame: Frame, atom: int, known: dict[int, bool]) -> bool:
+    """Whether an atom holds weights; one that is not understood may. ``known`` is by used frame."""
+    applied = frame.applied.get(atom)
+    if applied is not None:
+        return applied.params != ZERO
+    inner = frame.uses.get(atom)
+    if inner is not None:
+        if id(inner) not in known:
+            atoms = range(len(inner.program.atoms))
+            known[id(inner)] = any(_learns(inner, each, known) for each in atoms)
+        return known[id(inner)]
+    return frame.program.atoms[atom].kind in ("op", "use")
+
+
+def _idle(block: Block, key: str, why: str) -> Fault:
+    return Fault(
+        "unused-key",
+        f"`{key}` of '{block.id}' has no effect: {why}",
+        block.key_spans.get(key, block.span),
+        path=f"{block.path}.{key}",
+        found=key,
+        hint="leave it out",
+        severity="warning",
+    )
 
 
 def walk(blocks: Iterable[Block]) -> Iterator[Block]:

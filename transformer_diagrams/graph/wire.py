@@ -83,6 +83,7 @@ class _Wirer:
         self.left_out: dict[str, str] = {}  # id -> the condition that is false
         self.atoms_by_id: dict[str, int] = {}
         self.verdicts: dict[str, bool] = {}
+        self.starts: list[tuple[Block, list[Source]]] = []  # structures and their own `from:`
 
     def report(self, fault: Fault) -> None:
         self.failed = True
@@ -114,7 +115,15 @@ class _Wirer:
             tuple(outputs),
             MappingProxyType(self.atoms_by_id),
             bool(spec.outputs),
+            tuple(self.idle_starts(last)),
         )
+
+    def idle_starts(self, last: list[Source]) -> Iterator[Block]:
+        """Structures whose `from:` no block inside reads, since each has its own."""
+        read = {id(last)} | {id(given) for given in self.results.values()}
+        for draft in self.drafts:
+            read |= {id(draft.sources), id(draft.skip)}
+        yield from (block for block, taken in self.starts if id(taken) not in read)
 
     # -- the walk ---------------------------------------------------------------------------
 
@@ -176,6 +185,8 @@ class _Wirer:
         # `parallel` and its branches are drawn only where they say something of their own.
         own = block.dressed or block.direction is not None or block.open in (False, "callout")
         drawn = kind not in ("parallel", "branch") or own
+        if block.sources is not None:
+            self.starts.append((block, taken))
         box = Box(len(self.boxes), kind, parent, block, drawn)
         self.boxes.append(box)
         current = taken

@@ -177,8 +177,10 @@ register(
         attrs=(
             Attr("kind", "enum", "which mask, when it is not an input", "causal",
                  choices=tuple(_KINDS)),
-            Attr("window", "dim", "how many positions back a window sees, with itself"),
-            Attr("chunk", "dim", "positions of one chunk; a position sees earlier ones of its own"),
+            Attr("window", "dim", "how many positions back a window sees, with itself",
+                 only=("kind", "window")),
+            Attr("chunk", "dim", "positions of one chunk; a position sees earlier ones of its own",
+                 only=("kind", "chunk")),
         ),
         shape=_mask_add_shape,
         mask=_mask_add_seen,

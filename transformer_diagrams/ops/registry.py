@@ -272,6 +272,7 @@ class Attr:
     least   sizes: the least value; None where negative ones mean something too
     beside  a number below ``least`` that stands for something else
     shown   texts: how it stands in the op's own label, as "tex" or as "text"
+    only    another attribute, and the value of it without which this one has no effect
     """
 
     name: str
@@ -283,6 +284,7 @@ class Attr:
     shown: str = ""
     least: int | None = 1
     beside: int | None = None
+    only: tuple[str, str] | None = None
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:

@@ -15,6 +15,7 @@ from transformer_diagrams.spec.grammar import (
     COLUMN,
     COMMON,
     KINDS,
+    OP,
     REF,
     STRUCTURES,
     Key,
@@ -36,7 +37,7 @@ class _OpKeys:
         self.name = name
         self.attrs: dict[str, OpAttr] = {attr.name: attr for attr in attrs}
         self.required = [attr for attr in attrs if attr.required]
-        self.keys: dict[str, Key] = {k: v for k, v in COMMON.items() if k not in self.attrs}
+        self.keys: dict[str, Key] = {k: v for k, v in OP.items() if k not in self.attrs}
         self.names = [*self.attrs, *self.keys]
         self.label_keys = {attr.name: Key(attr.name, "label", attr.doc) for attr in attrs}
 
@@ -267,7 +268,7 @@ class BlockReader:
             key_node, value = entries["op"]
             keys = self.op(value, f"{path}.op")
             if keys is None:
-                known: Mapping[str, Key] = COMMON
+                known: Mapping[str, Key] = OP
                 attrs: Mapping[str, OpAttr] | None = None
             else:
                 known, attrs = keys.keys, keys.attrs
@@ -410,7 +411,11 @@ class BlockReader:
             path,
             found=word,
             expected=f"{expected}; and the keys that every block takes",
-            hint=f"did you mean '{close}'?" if close else "",
+            hint="the words in its box are its 'label'"
+            if word == "title"
+            else f"did you mean '{close}'?"
+            if close
+            else "",
         )
 
     # -- values of keys

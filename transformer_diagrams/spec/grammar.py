@@ -177,9 +177,9 @@ COMMON: Final = _table(
     Key("id", "id", "Name of the block, unique in the file, for 'from' and 'share'."),
     Key("from", "sources", "Where the inputs come from; default: the block before."),
     Key("label", "label", "Label of the box: text with $TeX$."),
-    Key("title", "label", "Title of the frame."),
+    Key("title", "label", "Title of the frame around a structure or opened spec; no op has one."),
     Key("role", "choice", "Style role.", ROLES),
-    Key("counts_as", "name", "Parameter role, e.g. lm_head."),
+    Key("counts_as", "name", "Parameter role of its weights, e.g. lm_head."),
     Key("shape", "shapes", "Asserted shape of the output (or one shape a port); checked."),
     Key("stack", "size", "Drawn as a pile of this many."),
     Key("copies", "size", "Exists, and counts, this many times side by side."),
@@ -188,10 +188,16 @@ COMMON: Final = _table(
     Key("if", "switch", "Only there when this holds of the options, e.g. not tied."),
     Key("share", "block-ref", "Uses the weights of that block."),
     Key("once", "bool", "Inside a repeat: one set of weights for all turns."),
-    Key("note", "text", "A remark beside the block."),
+    Key("note", "text", "A remark beside the box, or under the title of the frame."),
 )
+OP: Final = {name: key for name, key in COMMON.items() if name != "title"}
+"""The common keys of an op, which has no frame."""
+
 _OPEN: Final = Key(
-    "open", "open", "Drawn opened in place (true), closed (false) or beside the figure (callout)."
+    "open",
+    "open",
+    "Drawn opened in place (true), as one box (false) or opened beside the figure (callout); "
+    "default: a used spec is closed, all else is open.",
 )
 _DIRECTION: Final = Key("direction", "choice", "Direction of the stream inside.", DIRECTIONS)
 _INSIDE: Final = _table(_OPEN, _DIRECTION)

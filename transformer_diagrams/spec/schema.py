@@ -21,6 +21,7 @@ from transformer_diagrams.spec.grammar import (
     KINDS,
     LONGEST_LABEL,
     LONGEST_TEXT,
+    OP,
     OP_KEY,
     OPTION,
     OUTPUT,
@@ -201,7 +202,7 @@ def _op(name: str, ops: Ops) -> Schema:
         "properties": {
             "op": {"const": name, "description": record.summary},
             **attrs,
-            **_common(key for key in COMMON if key not in attrs),
+            **_common(key for key in OP if key not in attrs),
         },
         "required": ["op", *required],
         "additionalProperties": False,

@@ -175,6 +175,7 @@ const viewer = (frame) => {
     const about = [line("name", d.name + (d.what ? ` · ${d.what}` : ""))];
     if (d.shape) about.push(line("shape", d.shape));
     if (d.params) about.push(line("params", `${d.params} parameters${d.number ? ` = ${d.number}` : ""}`));
+    if (d.set) about.push(line("note", d.set));
     if (d.note) about.push(line("note", d.note));
     if (block.localName === "a") about.push(line("go", "Open its page"));
     readout.replaceChildren(...about);
