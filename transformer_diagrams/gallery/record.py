@@ -176,7 +176,9 @@ def _said(node: Node) -> str:
     """The attributes of an op that are not at their defaults."""
     from transformer_diagrams.ops import registry
 
-    defaults = {a.name: a.value(a.default) for a in registry.get(node.op).attrs} if node.attrs else {}
+    if not node.attrs:
+        return ""
+    defaults = {a.name: a.value(a.default) for a in registry.get(node.op).attrs}
     given = ((name, value) for name, value in node.attrs.items() if value != defaults.get(name))
     return ", ".join(
         f"{name} {', '.join(map(str, value)) if isinstance(value, tuple) else value}"
