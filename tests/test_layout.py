@@ -9,6 +9,7 @@ from graphs import adder, chain, node, pre_norm_block, random_graph, residual, r
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from transformer_diagrams.api import Model
 from transformer_diagrams.errors import DiagramError
 from transformer_diagrams.graph.ir import BORDER, Edge, End, Graph, Group, Node, Port
 from transformer_diagrams.layout.channels import Net, assign_tracks
@@ -341,6 +342,166 @@ def test_places_keep_their_distances(gaps: list[float], seed: int) -> None:
 def test_one_block_moves_to_the_mean_of_its_neighbours() -> None:
     x = solve(3, {(0, 1): 10.0}, [Pull(0, 2, 0.0, 1.0), Pull(1, 2, 0.0, 1.0)])
     assert abs(x[2] - (x[0] + x[1]) / 2) < 0.05
+
+
+# -- kinds that once went wrong, from their specs ---------------------------------------------------
+
+HEAD = (
+    "title: T\ndims: {d_t: positions, d_m: width, n_h: heads, n_g: groups, d_h: hidden}\n"
+    "where: [n_g | n_h]\n"
+)
+
+
+def spec(text: str, direction: str = "up", **asked: object) -> Scene:
+    """The scene of a spec's inputs and blocks."""
+    return Model.from_text(HEAD + text).scene(direction=direction, **asked)
+
+
+def sides(scene: Scene, box: str) -> list[tuple[float, float]]:
+    """Where the lines into a box end, from its centre."""
+    at = next(b.rect for b in scene.boxes if b.id == box)
+    ends = [q.points[-1] for q in scene.lines if q.head == box]
+    return [(round(x - at.center_x, 2), round(y - at.center_y, 2)) for x, y in ends]
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("count", [2, 3, 4, 5, 9])
+def test_every_operand_of_a_sum_has_a_place_of_its_own(count: int, direction: str) -> None:
+    lines = "".join(f"  - {{op: linear, id: l{i}, out: d_m, from: x}}\n" for i in range(count))
+    operands = ", ".join(f"l{i}" for i in range(count))
+    scene = spec(
+        f"inputs: {{x: [d_t, d_m]}}\nblocks:\n{lines}  - {{op: add, id: s, from: [{operands}]}}\n",
+        direction,
+    )
+    clean(scene)
+    assert len(set(sides(scene, "s"))) == count
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("operands", ["q, m", "m, q", "q, m, n", "m, n, q", "m, n, k"])
+def test_lines_from_another_column_enter_a_circle_at_its_side(
+    operands: str, direction: str
+) -> None:
+    text = (
+        "inputs: {x: [d_t, d_m], y: [d_t, d_m]}\nblocks:\n  - columns:\n"
+        "      - {id: one, from: x, blocks: [{op: linear, id: m, out: d_m}, {op: gelu, id: n},"
+        " {op: gelu, id: k}]}\n"
+        "      - {id: two, from: y, blocks: [{op: linear, id: q, out: d_m},"
+        f" {{op: mul, id: p, from: [{operands}]}}]}}\n"
+    )
+    if "q" not in operands:
+        text = text.replace("[{op: linear, id: q, out: d_m}, ", "[")
+    scene = spec(text, direction)
+    clean(scene)
+    across = 1 if direction == "right" else 0
+    from_side = [e for e in sides(scene, "p") if abs(e[across]) > 3]
+    assert len(from_side) == operands.count(",") + ("q" not in operands)
+
+
+def test_a_sum_that_names_its_skips_first_is_the_same_figure() -> None:
+    blocks = "".join(f"  - {{op: linear, id: {i}, out: d_m}}\n" for i in "abc")
+    first, last = (
+        spec(f"inputs: {{x: [d_t, d_m]}}\nblocks:\n{blocks}  - {{op: add, id: s, from: [{o}]}}\n")
+        for o in ("a, b, c", "c, b, a")
+    )
+    assert boxes(first) == boxes(last)
+    assert len({x for name, (x, _) in boxes(first).items() if name in "xabcs"}) == 1
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("readers", [1, 2, 3])
+@pytest.mark.parametrize("first", [True, False])
+def test_readers_in_another_column_share_one_trunk(
+    readers: int, first: bool, direction: str
+) -> None:
+    source = "      - {id: e, title: E, from: m, blocks: [{op: linear, out: d_m}, gelu]}\n"
+    reads = "{op: attention_core, from: [prev, e, e]}, layernorm, " * readers
+    reader = (
+        f"      - {{id: d, title: D, from: x, blocks: [{reads}{{op: add, from: [prev, e]}}]}}\n"
+    )
+    both = source + reader if first else reader + source
+    scene = spec(
+        f"inputs: {{x: [d_t, d_m], m: [d_t, d_m]}}\nblocks:\n  - columns:\n{both}", direction
+    )
+    clean(scene)
+    frame = next(b.rect for b in scene.boxes if b.id == "d#frame")
+    across = 1 if direction == "right" else 0
+    low, high = (frame.left, frame.right) if across == 0 else (frame.top, frame.bottom)
+    entries = {
+        (a, b)
+        for q in scene.lines
+        if q.tail == "gelu"
+        for a, b in itertools.pairwise(q.points)
+        for border in (low, high)
+        if min(a[across], b[across]) < border < max(a[across], b[across])
+    }
+    assert len({a[1 - across] for a, _ in entries}) == 1  # one place where it enters
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_operands_stand_in_their_order(direction: str) -> None:
+    scene = spec(
+        "inputs: {p: [d_t, d_m], q: [d_t, d_m], x: [d_t, d_m]}\n"
+        "outputs: {d: {from: d}, c: {from: c}}\nblocks:\n"
+        "  - {op: linear, id: fp, out: d_m, from: p}\n  - {op: linear, id: fq, out: d_m, from: q}\n"
+        "  - {op: sub, id: d, from: [fq, fp]}\n  - {op: linear, id: a, out: d_m, from: x}\n"
+        "  - {op: linear, id: b, out: d_m}\n  - {op: concat, id: c, from: [x, a, b]}\n",
+        direction,
+    )
+    clean(scene)
+    across = 1 if direction == "right" else 0
+    for box in "dc":
+        places = [
+            q.points[-1][across]
+            for q in sorted(scene.lines, key=lambda q: q.head_place)
+            if q.head == box
+        ]
+        assert places == sorted(places)
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_outputs_stand_in_their_order_and_ports_that_cannot_are_named(direction: str) -> None:
+    scene = spec(
+        "inputs: {x: [d_t, 2 d_m]}\nblocks:\n  - {op: split, id: s}\n"
+        "  - {op: linear, id: v, from: s.1, out: d_m}\n  - {op: sigmoid, id: g, from: s.0}\n"
+        "  - {op: mul, from: [v, g]}\n",
+        direction,
+    )
+    clean(scene)
+    across = 1 if direction == "right" else 0
+    at = boxes(scene)
+    assert at["g"][across] < at["v"][across]
+    memory = spec(
+        "inputs: {x: [d_t, d_m], m: [d_t, d_m]}\nblocks:\n  - columns:\n"
+        "      - {id: e, from: m, blocks: [{op: linear, out: d_m}]}\n"
+        "      - {id: d, from: x, blocks: [gelu, {op: attention_core, id: c, from: [prev, e, e]}]}\n",
+        direction,
+    )
+    clean(memory)
+    names = {q.markup for q in memory.labels if q.owner.endswith(("c#0", "c#1", "c#2"))}
+    assert names == {"$q$", "$k$", "$v$"}
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_opening_one_part_leaves_the_lanes_of_its_siblings(direction: str) -> None:
+    text = (
+        "inputs: {x: [d_t, d_m]}\nblocks:\n  - residual: [rmsnorm, {use: gqa, id: a}]\n"
+        "  - residual: [rmsnorm, {use: ffn, id: f}]\n  - residual: [rmsnorm, {use: ffn, id: g}]\n"
+    )
+    across = 1 if direction == "right" else 0
+
+    def reach(scene: Scene) -> list[float]:
+        skips = [q for q in scene.lines if q.kind == "residual"]
+        norms = [b.rect for b in scene.boxes if b.title == "RMSNorm"]
+        edges = [r.bottom if across else r.right for r in norms]
+        return [
+            round(max(p[across] for p in q.points) - edge, 2)
+            for q, edge in zip(skips, edges, strict=True)
+        ]
+
+    closed, opened = (reach(spec(text, direction, open=names)) for names in ([], ["a"]))
+    assert opened[1:] == closed[1:]
+    assert opened[0] > closed[0]
 
 
 # -- by chance ------------------------------------------------------------------------------------

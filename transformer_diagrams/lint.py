@@ -9,12 +9,14 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import combinations
 
 from transformer_diagrams.layout.scene import Box, Label, Line, Rect, Scene
 from transformer_diagrams.theme import Theme
 from transformer_diagrams.theme.contrast import contrast
 
 TOUCH = 0.06  # points: two places nearer than this are the same
+SHARED_HEAD = 4.0  # arrow tips of different tensors nearer than this are one
 PARALLEL_GAP = 6.0  # least distance of parallel lines of different nets
 BOX_GAP = 5.0  # least distance of boxes beside each other
 LINE_GAP = 2.0  # least distance of a line from a box that it does not belong to
@@ -103,6 +105,8 @@ def lint(scene: Scene, theme: Theme) -> LintReport:
     findings += _text_inside(scene)
     findings += _labels_free(scene, segs)
     findings += _ends(scene)
+    findings += _shared_heads(scene)
+    findings += _order(scene)
     findings += _through(scene, segs)
     parallel, crossings = _pairs(segs)
     findings += parallel
@@ -235,6 +239,39 @@ def _ends(scene: Scene) -> Iterator[Finding]:
                 yield Finding("not-orthogonal", f"'{line.id}'")
 
 
+def _shared_heads(scene: Scene) -> Iterator[Finding]:
+    """Lines of different tensors that end in one arrowhead."""
+    at_box: dict[str, list[Line]] = defaultdict(list)
+    for line in scene.lines:
+        if line.arrow and line.head:
+            at_box[line.head].append(line)
+    for box, lines in at_box.items():
+        for a, b in combinations(lines, 2):
+            if a.net != b.net and math.dist(a.points[-1], b.points[-1]) < SHARED_HEAD:
+                yield Finding("shared-head", f"'{a.id}' and '{b.id}'", f"at '{box}'")
+
+
+def _order(scene: Scene) -> Iterator[Finding]:
+    """Operands and outputs that stand in another order than the spec's, and are not named."""
+    axis = 1 if scene.direction == "right" else 0
+    named = {label.owner for label in scene.labels if label.kind == "edge"}
+    heads: dict[str, dict[str, tuple[int, float, bool]]] = defaultdict(dict)
+    tails: dict[str, dict[str, tuple[int, float, bool]]] = defaultdict(dict)
+    for line in scene.lines:
+        said = line.id in named or line.net in named
+        if line.head_place >= 0:
+            heads[line.head][line.id] = (line.head_place, line.points[-1][axis], said)
+        if line.tail_place >= 0 and not line.branch:
+            tails[line.tail][line.net] = (line.tail_place, line.points[0][axis], said)
+    for what, ends in (("operands", heads), ("outputs", tails)):
+        for box, lines in ends.items():
+            for (a, one), (b, two) in combinations(lines.items(), 2):
+                swapped = (one[0] - two[0]) * (one[1] - two[1]) < 0
+                if swapped and not (one[2] and two[2]):
+                    yield Finding("out-of-order", f"{what} of '{box}'", f"'{a}' and '{b}'")
+                    break
+
+
 def _on_border(box: Box, point: tuple[float, float]) -> bool:
     x, y = point
     if box.form == "circle":
@@ -275,6 +312,8 @@ def _through(scene: Scene, segs: list[_Seg]) -> Iterator[Finding]:
             if seg.line.kind == "leader":
                 continue
             if box.form == "frame":
+                if _lies_along(seg, box.rect):
+                    yield Finding("line-on-frame", f"'{seg.line.id}'", f"'{box.id}'")
                 if not seg.rect.overlaps(box.rect) or box.id in (seg.line.tail, seg.line.head):
                     continue
                 inside = any(
@@ -294,10 +333,22 @@ def _through(scene: Scene, segs: list[_Seg]) -> Iterator[Finding]:
                 at_end = (seg.first and box.id == seg.line.tail) or (
                     seg.last and box.id == seg.line.head
                 )
-                if seg.rect.overlaps(shrunk) and not (at_end and box.form == "circle"):
+                if box.form != "circle" and _lies_along(seg, box.rect):
+                    yield Finding("line-on-side", f"'{seg.line.id}'", f"its own '{box.id}'")
+                elif seg.rect.overlaps(shrunk) and not (at_end and box.form == "circle"):
                     yield Finding("line-through-box", f"'{seg.line.id}'", f"its own '{box.id}'")
             elif seg.rect.overlaps(box.rect, LINE_GAP):
                 yield Finding("line-through-box", f"'{seg.line.id}'", f"'{box.id}'")
+
+
+def _lies_along(seg: _Seg, rect: Rect) -> bool:
+    """True where a piece of a line runs along a side of ``rect``."""
+    at = seg.rect
+    if seg.level:
+        near = min(abs(at.top - rect.top), abs(at.top - rect.bottom)) < LINE_GAP
+        return near and min(at.right, rect.right) - max(at.left, rect.left) > 1.0
+    near = min(abs(at.left - rect.left), abs(at.left - rect.right)) < LINE_GAP
+    return near and min(at.bottom, rect.bottom) - max(at.top, rect.top) > 1.0
 
 
 def _within(frames: dict[str, Box], parents: dict[str, str], box: str, frame: str) -> bool:
@@ -324,9 +375,9 @@ def _pairs(segs: list[_Seg]) -> tuple[list[Finding], int]:
                 gap, shared = _parallel(a, b)
                 if shared > 1.0 and gap < PARALLEL_GAP - TOUCH:
                     pair = (a.line.id, b.line.id)
+                    rule = "lines-overlap" if gap < TOUCH else "lines-too-near"
                     findings.setdefault(
-                        pair,
-                        Finding("lines-too-near", f"'{pair[0]}' and '{pair[1]}'", f"{gap:.1f} pt"),
+                        pair, Finding(rule, f"'{pair[0]}' and '{pair[1]}'", f"{gap:.1f} pt")
                     )
             else:
                 flat, steep = (a, b) if a.level else (b, a)

@@ -56,6 +56,8 @@ class Node:
     label     mixed text and $TeX$
     symbol    for circles: "+", "×"
     dashed    caches and buffers
+    ordered   which input is which matters, as in a difference
+    alike     its inputs play one part, as in a sum: none is the index or the mask of another
     """
 
     path: str  # ids from the root, joined by "/": unique in the graph
@@ -67,6 +69,8 @@ class Node:
     form: str = "box"
     symbol: str = ""
     dashed: bool = False
+    ordered: bool = False
+    alike: bool = False
     attrs: Mapping[str, Any] = field(default_factory=dict)  # evaluated: Dim, bool, str, tuple
     stack: str = ""  # "" or the count as mixed text, e.g. "$n_h$"
     mark: str = ""  # "", frozen, trained, ema, tied, changed

@@ -6,12 +6,9 @@ from collections import defaultdict
 
 from transformer_diagrams.graph.ir import BORDER
 from transformer_diagrams.layout.channels import Net, assign_tracks
+from transformer_diagrams.layout.flanks import plan_flanks
 from transformer_diagrams.layout.frames import title_band
 from transformer_diagrams.layout.labels import label_level
-from transformer_diagrams.layout.layers import (
-    flow_of,
-    is_wide,
-)
 from transformer_diagrams.layout.work import (
     Work,
 )
@@ -20,7 +17,8 @@ from transformer_diagrams.layout.work import (
 def stack_ranks(w: Work) -> None:
     """Tracks and the v of every rank."""
     s, layers = w.ctx.sizes, w.layers
-    left, right = w.borders()
+    turns = plan_flanks(w)
+    left, right = w.flank_u["low"], w.flank_u["high"]
     nets: dict[int, dict[int, tuple[set[float], set[float], float | None]]] = defaultdict(dict)
 
     def entry(level: int, net: int) -> tuple[set[float], set[float]]:
@@ -32,30 +30,11 @@ def stack_ranks(w: Work) -> None:
         a, b = w.columns_of(seg)
         leaves.add(a)
         rises.add(b)
-    for index, edge in flow_of(w.group):
-        side_in = w.sides.get(("in", edge.tail.port)) if edge.tail.child == BORDER else None
-        side_out = w.sides.get(("out", edge.head.port)) if edge.head.child == BORDER else None
-        if side_in and edge.head.child != BORDER:
-            child = w.group.children[edge.head.child]
-            inner = w.inside.get(edge.head.child)
-            if inner is not None and inner.ins[edge.head.port].side != "start":
-                continue
-            cell = layers.cell_of[(edge.head.child, edge.head.port if is_wide(child) else 0)]
-            level = layers.cells[cell].rank - 1
-            number = layers.net_of[(BORDER, edge.tail.port)]
-            leaves, rises = entry(level, number)
-            rises.add(layers.cells[cell].u + w.head_off.get((cell, edge.head.port), 0.0))
-            nets[level][number] = (leaves, rises, left - 1.0 if side_in == "low" else right + 1.0)
-            w.flank_rank[index] = level
-        elif side_out and edge.tail.child != BORDER:
-            child = w.group.children[edge.tail.child]
-            cell = layers.cell_of[(edge.tail.child, edge.tail.port if is_wide(child) else 0)]
-            level = layers.cells[cell].rank
-            number = layers.net_of[(edge.tail.child, edge.tail.port)]
-            leaves, rises = entry(level, number)
-            leaves.add(layers.cells[cell].u + w.tail_off.get((cell, edge.tail.port), 0.0))
-            nets[level][number] = (leaves, rises, left - 1.0 if side_out == "low" else right + 1.0)
-            w.flank_rank[index] = level
+    for level, number, column, side in turns:
+        leaves, rises = entry(level, number)
+        (leaves if w.layers.nets[number][0] != BORDER else rises).add(column)
+        border = left - 1.0 if side == "low" else right + 1.0
+        nets[level][number] = (leaves, rises, border)
 
     heights = _rank_heights(w)
     label_room: dict[int, list[float]] = defaultdict(list)

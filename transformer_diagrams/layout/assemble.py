@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from transformer_diagrams.graph.ir import BORDER, Edge, Graph, Group, Node
+from transformer_diagrams.layout.layers import output_places
 from transformer_diagrams.layout.legend import legend as make_legend
 from transformer_diagrams.layout.measure import SHEETS, Context, size_node, stack_words
 from transformer_diagrams.layout.placed import Note, Placed, Point, Wire, straightened
@@ -343,7 +344,7 @@ class _Builder:
         residual: bool = False,
     ) -> None:
         s = self.ctx.sizes
-        chain, tail, whole, spine, when, mark = self._upstream(scope, number)
+        chain, tail, whole, spine, when, mark, tail_place = self._upstream(scope, number)
         if residual:
             whole = points or []
         path = [
@@ -351,13 +352,16 @@ class _Builder:
         ]
         if len(path) < 2:
             return
-        head = ""
+        head, head_place = "", -1
         if edge.head.child != BORDER:
-            head = scope.group.children[edge.head.child].path
+            reader = scope.group.children[edge.head.child]
+            head = reader.path
+            if isinstance(reader, Node) and reader.ordered:
+                head_place = edge.head.port
         shape = f", {_plain_shape(edge)}" if edge.shape is not None else ""
         self.lines.append(
             Line(
-                id=f"{chain}->{head}#{edge.head.port}" + ("~" if residual else ""),
+                id=_line_id(chain, head, edge) + ("~" if residual else ""),
                 points=tuple(path),
                 kind="residual" if residual else "data",
                 corner=s.line_corner,
@@ -367,13 +371,17 @@ class _Builder:
                 mark=mark,
                 net=chain,
                 spine=spine and not residual,
+                tail_place=tail_place,
+                head_place=head_place,
                 branch=residual,
                 title=f"{self._name(tail)} to {self._name(head)}{shape}",
             )
         )
 
-    def _upstream(self, scope: Scope, number: int) -> tuple[str, str, list[Point], bool, str, str]:
-        """(net, tail box, points from the tail box, all on the main stream, when, mark)."""
+    def _upstream(
+        self, scope: Scope, number: int
+    ) -> tuple[str, str, list[Point], bool, str, str, int]:
+        """(net, tail box, points from the tail box, all on the main stream, when, mark, place)."""
         edge = scope.group.edges[number]
         pieces = [scope.points(number)]
         spine = number in scope.placed.spine
@@ -388,6 +396,7 @@ class _Builder:
                         spine,
                         when,
                         mark,
+                        -1,
                     )
                 port, index = edge.tail.port, scope.index
                 scope = scope.parent
@@ -402,6 +411,7 @@ class _Builder:
                         spine,
                         when,
                         mark,
+                        output_places(child)[edge.tail.port],
                     )
                 port = edge.tail.port
                 scope = scope.children[edge.tail.child]
@@ -489,6 +499,9 @@ class _Builder:
 
     def _owner_line(self, scope: Scope, note: Note) -> str:
         edge = scope.group.edges[note.edge]
+        if note.end == "in":
+            reader = scope.group.children[edge.head.child]
+            return _line_id(self._upstream(scope, note.edge)[0], reader.path, edge)
         child = scope.group.children[edge.tail.child] if edge.tail.child != BORDER else None
         if isinstance(child, Node):
             return f"{child.path}#{edge.tail.port}"
@@ -553,6 +566,10 @@ def _own_part(line: Line, trunk: list[Line]) -> list[Point]:
 
 def _flat(pieces: list[list[Point]]) -> list[Point]:
     return [point for piece in reversed(pieces) for point in piece]
+
+
+def _line_id(net: str, head: str, edge: Edge) -> str:
+    return f"{net}->{head}#{edge.head.port}"
 
 
 def _snap(rect: Rect) -> Rect:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from transformer_diagrams.graph.ir import BORDER, Group
+from transformer_diagrams.graph.ir import BORDER, Group, Node
 from transformer_diagrams.layout.labels import outputs_room
-from transformer_diagrams.layout.layers import alone_in_rank, is_wide
+from transformer_diagrams.layout.layers import alone_in_rank, is_wide, output_places
 from transformer_diagrams.layout.measure import size_node
 from transformer_diagrams.layout.work import (
     Place,
     Sides,
     Work,
 )
+
+NEAR_LANES = 3.0  # lane gaps: lanes of siblings that differ by no more run in one line
 
 
 def place_children(w: Work, place: Place) -> None:
@@ -25,7 +27,8 @@ def place_children(w: Work, place: Place) -> None:
             )
         else:
             size = size_node(child, w.ctx, tower=index in alone)
-            room = outputs_room(w.group, index, w.ctx) if len(child.outputs) > 1 else 0.0
+            several = len(child.outputs) > 1 and child.form != "circle"
+            room = outputs_room(w.group, index, w.ctx) if several else 0.0
             if room:
                 w.roomy.add(index)
             if room and not is_wide(child) and w.ctx.across:
@@ -33,13 +36,7 @@ def place_children(w: Work, place: Place) -> None:
             elif room and not is_wide(child):
                 size = replace(size, width=max(size.width, room))
             w.sized[index] = size
-    # the lanes of sibling residuals run in one line
-    lanes = {i: p.lane - p.ref for i, p in w.inside.items() if p.lane is not None}
-    if lanes:
-        reach = max(lanes.values())
-        for i in lanes:
-            placed = w.inside[i]
-            placed.move_lane(placed.ref + reach)
+    _align_lanes(w)
     for index, child in enumerate(w.group.children):
         if index in w.inside:
             placed = w.inside[index]
@@ -51,11 +48,32 @@ def place_children(w: Work, place: Place) -> None:
             w.du[index], w.dv[index] = (height, width) if w.ctx.across else (width, height)
 
 
+def _align_lanes(w: Work) -> None:
+    """Lanes of sibling residuals run in one line where they nearly do; each hugs its own branch."""
+    lanes = sorted(
+        ((p.lane - p.ref, i) for i, p in w.inside.items() if p.lane is not None), reverse=True
+    )
+    reach = 0.0
+    for lane, index in lanes:
+        if reach - lane > NEAR_LANES * w.ctx.sizes.lane_gap or not reach:
+            reach = lane
+        placed = w.inside[index]
+        placed.move_lane(placed.ref + reach)
+
+
 def _child_sides(w: Work, index: int, child: Group) -> Sides:
-    """A framed child takes a flank port of ours on its own flank; others lean that way."""
+    """A framed child takes a flank port of ours on its own flank; others lean that way.
+
+    The parts of a split come to a residual in their order, on one side of it.
+    """
     sides: Sides = {}
     for edge in w.group.edges:
-        if edge.kind == "residual" or edge.head.child != index or edge.tail.child != BORDER:
+        if edge.kind == "residual" or edge.head.child != index:
+            continue
+        if edge.tail.child != BORDER:
+            source = w.group.children[edge.tail.child]
+            if isinstance(source, Node) and output_places(source)[edge.tail.port] >= 0:
+                sides[("lean", edge.head.port)] = "high"
             continue
         flank = w.sides.get(("in", edge.tail.port))
         lean = w.sides.get(("lean", edge.tail.port))

@@ -62,7 +62,8 @@ def place_columns(group: Group, ctx: Context, sides: Sides, place: Place) -> Pla
             left_edge = out.spots[gutter].u + out.spots[gutter].du
             lane = left_edge + 14.0 + s.track_gap * used.get(gutter, 0)
             used[gutter] = used.get(gutter, 0) + 1
-            target_v = b.v + gate_in.at
+            columns[head].move_gate(edge.head.port, _level(a, gate_out) - b.v)
+            target_v = b.v + columns[head].ins[edge.head.port].at
             target_u = b.u if gate_in.side == "low" else b.u + b.du
             if gate_out.side == "end":
                 start = (a.u + gate_out.at, a.v + a.dv)
@@ -98,6 +99,11 @@ def place_columns(group: Group, ctx: Context, sides: Sides, place: Place) -> Pla
         out.ref = out.outs[0].at
         out.spine = frozenset({group.edges.index(first_out)})
     return out
+
+
+def _level(source: Spot, gate: Gate) -> float:
+    """v at which a line from a column would best run across to the next."""
+    return source.v + (source.dv + RISE if gate.side == "end" else gate.at)
 
 
 def _leaves_on_top(group: Group, child: int, port: int) -> bool:

@@ -9,6 +9,7 @@ from transformer_diagrams.errors import DiagramError, Fault
 from transformer_diagrams.graph.ir import Callout, Edge, End, Graph, Group, Node, Port
 from transformer_diagrams.layout.assemble import Part, assemble
 from transformer_diagrams.layout.group import place
+from transformer_diagrams.layout.junctions import widen_junctions
 from transformer_diagrams.layout.labelled import separate_labels
 from transformer_diagrams.layout.measure import Context, Options, settle_widths
 from transformer_diagrams.layout.placed import Placed
@@ -26,7 +27,7 @@ def layout(graph: Graph, theme: Theme, options: Options | None = None) -> Scene:
         DiagramError: the figure is too large to draw.
     """
     options = options or Options()
-    graph = separate_labels(graph)
+    graph = separate_labels(widen_junctions(graph))
     direction = options.direction or graph.direction or "up"
     ctx = Context(theme.sizes, direction, options.shapes or graph.show_shapes, graph.tex)
     _refuse_what_no_page_holds(graph)

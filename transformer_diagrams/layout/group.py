@@ -10,10 +10,12 @@ from transformer_diagrams.layout.across import place_across
 from transformer_diagrams.layout.along import stack_ranks
 from transformer_diagrams.layout.children import place_children
 from transformer_diagrams.layout.columns import place_columns
+from transformer_diagrams.layout.flanks import draw_flanks
 from transformer_diagrams.layout.frames import add_frame, fold_title
 from transformer_diagrams.layout.labels import label_nets, place_labels
 from transformer_diagrams.layout.layers import build_layers
 from transformer_diagrams.layout.measure import Context
+from transformer_diagrams.layout.names import name_ports
 from transformer_diagrams.layout.order import order_cells
 from transformer_diagrams.layout.placed import Placed
 from transformer_diagrams.layout.ports import (
@@ -22,7 +24,7 @@ from transformer_diagrams.layout.ports import (
     spread_ports,
     straighten_ports,
 )
-from transformer_diagrams.layout.wires import draw_lanes, draw_wires, place_spots
+from transformer_diagrams.layout.wires import draw_lanes, draw_wires, place_spots, share_sides
 from transformer_diagrams.layout.work import Sides, Work
 
 
@@ -48,8 +50,11 @@ def place(group: Group, ctx: Context, sides: Sides | None = None, nested: bool =
     fold_title(w)
     stack_ranks(w)
     place_spots(w)
+    share_sides(w)
     draw_wires(w)
+    draw_flanks(w)
     place_labels(w)
+    name_ports(w)
     draw_lanes(w)
     add_frame(w)
     return w.out

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
+from functools import lru_cache
+from itertools import pairwise, permutations
 
-from transformer_diagrams.graph.ir import BORDER, Edge, Group, Node
+from transformer_diagrams.graph.ir import BORDER, Edge, End, Group, Node
 
 
 @dataclass(slots=True)
@@ -32,8 +33,9 @@ class Cell:
     left: float = 0.0
     right: float = 0.0
     net: int = -1
-    beside: int = -1  # dummy: the circle it enters from the side
-    lean: str = ""  # in: "low" or "high" when it comes from that flank
+    beside: int = -1  # dummy: the circle that its line enters or leaves at the side
+    leaves: bool = False  # dummy beside a circle: its line leaves there
+    lean: str = ""  # "low" or "high": an `in` that comes from that flank, a dummy of that side
     u: float = 0.0
 
 
@@ -60,8 +62,15 @@ class Layers:
     nets: list[tuple[int, int]] = field(default_factory=list)  # (child or BORDER, port)
     net_of: dict[tuple[int, int], int] = field(default_factory=dict)  # the other way round
     cell_of: dict[tuple[int, int], int] = field(default_factory=dict)  # (child, slice) -> cell
+    exit_of: dict[tuple[int, int], int] = field(default_factory=dict)  # circle's port -> dummy
+    entry_of: dict[int, int] = field(default_factory=dict)  # edge into a circle's side -> dummy
     in_cell: dict[int, int] = field(default_factory=dict)
     out_cell: dict[int, int] = field(default_factory=dict)
+    lane: str = "high"  # the side of residual paths
+    # lines from or to a flank: (cell, side, channel, True when it comes from there)
+    flanks: list[tuple[int, str, int, bool]] = field(default_factory=list)
+    # what it costs, in crossings, that two operands of a cell stand in the other order
+    swap_cost: dict[int, float] = field(default_factory=dict)
     # where along its cell a port lies that cannot move: (cell, "in" | "out", port) -> 0..1
     fixed: dict[tuple[int, str, int], float] = field(default_factory=dict)
 
@@ -105,6 +114,12 @@ def is_wide(child: Node | Group) -> bool:
     )
 
 
+def output_places(node: Node) -> list[int]:
+    """The place of each output among those of its box: -1 where all are one tensor."""
+    places = [node.outputs.index(port) for port in node.outputs]
+    return places if len(set(places)) > 1 else [-1] * len(places)
+
+
 def spine_of(group: Group, nested: bool = True) -> tuple[list[int], int]:
     """The main stream of a group: its edges from the first output back to an input.
 
@@ -124,7 +139,7 @@ def spine_of(group: Group, nested: bool = True) -> tuple[list[int], int]:
         ends = sinks or [i for i in range(len(group.children)) if i not in tails]
         if not ends:
             return [], -1
-        child, port = ends[0], 0
+        child, port = ends[0], main_port(group, ends[0], 0, nested)
     edges: list[int] = []
     seen: set[int] = set()
     while (child, port) in into:
@@ -144,31 +159,121 @@ def spine_of(group: Group, nested: bool = True) -> tuple[list[int], int]:
 def main_port(group: Group, index: int, out_port: int, nested: bool = True) -> int:
     """The input that carries the main stream through a child of ``group``.
 
-    The first one; in a figure of its own, the middle one of three or more that come from equal
-    neighbours (queries, keys and values from three projections), so that it is symmetric.
+    The first one that does not come from constants alone nor, among alike ones, only skips over
+    what another has gone through; in a figure of its own, the middle one of three or more that
+    come from equal neighbours (queries, keys and values from three projections), so that it is
+    symmetric.
     """
     child = group.children[index]
     if is_wide(child):
         return out_port
     if isinstance(child, Group):
         return max(spine_of(child, nested=group.kind != "root")[1], 0)
-    if nested and group.kind != "root" and len(group.inputs) > 1:
-        return 0
     count = len(child.inputs)
-    if count < 3:
+    if count < 2:
         return 0
-    tails = {
-        e.head.port: e.tail for e in group.edges if e.head.child == index and e.kind != "residual"
-    }
-    if len(tails) < count:
-        return 0
+    tails = {e.head.port: e.tail for e in _feeds_of(_Same(group)).into.get(index, ())}
+    first = _worked_on(group, tails, child.alike)
+    if count < 3 or len(tails) < count:
+        return first
+    if nested and group.kind != "root" and len(group.inputs) > 1:
+        return first
     if all(t.child == BORDER for t in tails.values()):
         return count // 2
     sources = [group.children[t.child] for t in tails.values() if t.child != BORDER]
     kinds = {s.op for s in sources if isinstance(s, Node)}
     distinct = {t.child for t in tails.values()}
     alike = len(sources) == count == len(distinct) and len(kinds) == 1
-    return count // 2 if alike else 0
+    feeds = _feeds_of(_Same(group))
+    beside = alike and not any(_went_into(feeds, a, b) for a, b in permutations(tails.values(), 2))
+    return count // 2 if beside else first
+
+
+class _Same:
+    """A group by identity, as a key."""
+
+    __slots__ = ("group",)
+
+    def __init__(self, group: Group) -> None:
+        self.group = group
+
+    def __hash__(self) -> int:
+        return id(self.group)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.group is other.group
+
+
+@dataclass(frozen=True, slots=True)
+class _Feeds:
+    """What enters each child, and from where that comes in the end; residual paths left out.
+
+    into   edges by the child that they enter (or BORDER)
+    outer  by child: a bit for each border input that went into it, and bit 0 for an input node
+    """
+
+    into: Mapping[int, list[Edge]]
+    outer: Mapping[int, int]
+
+
+@lru_cache(maxsize=64)
+def _feeds_of(same: _Same) -> _Feeds:
+    group = same.group
+    into: dict[int, list[Edge]] = defaultdict(list)
+    for edge in group.edges:
+        if edge.kind != "residual":
+            into[edge.head.child].append(edge)
+    outer: dict[int, int] = {}
+    for index, child in enumerate(group.children):  # sources stand before their readers
+        bits = 1 if isinstance(child, Node) and child.op == "input" else 0
+        for edge in into.get(index, ()):
+            bits |= _outer_bits(outer, edge.tail)
+        outer[index] = bits
+    return _Feeds(into, outer)
+
+
+FIRST_INPUT = 2  # the bit of border input 0
+
+
+def _outer_bits(outer: Mapping[int, int], end: End) -> int:
+    return 2 << end.port if end.child == BORDER else outer.get(end.child, 0)
+
+
+def _worked_on(group: Group, tails: Mapping[int, End], alike: bool) -> int:
+    """The first operand that does not come from constants alone; of alike ones, no skip either.
+
+    In a group with several inputs, the one that comes from the first of them, if there is one.
+    """
+    distinct = set(tails.values())
+    if len(distinct) < 2:
+        return 0
+    feeds = _feeds_of(_Same(group))
+    bits = {end: _outer_bits(feeds.outer, end) for end in distinct}
+    stream = group.kind != "root" and any(b & FIRST_INPUT for b in bits.values())
+    given = {end for end, b in bits.items() if (b & FIRST_INPUT if stream else b)}
+    for port in sorted(tails):
+        end = tails[port]
+        skips = alike and any(_went_into(feeds, end, other) for other in distinct if other != end)
+        if not skips and (end in given or not given):
+            return port
+    return 0
+
+
+def _went_into(feeds: _Feeds, end: End, other: End) -> bool:
+    """True where the tensor at ``end`` is one of those that ``other`` was made from."""
+    if other.child == BORDER:
+        return False
+    if end.child == BORDER:
+        return bool(feeds.outer.get(other.child, 0) & _outer_bits(feeds.outer, end))
+    todo, seen = [other.child], {other.child}
+    while todo:
+        for edge in feeds.into.get(todo.pop(), ()):
+            if edge.tail == end:
+                return True
+            if edge.tail.child > end.child and edge.tail.child not in seen:
+                seen.add(edge.tail.child)
+                todo.append(edge.tail.child)
+    return False
 
 
 def build_layers(group: Group, sides: Mapping[tuple[str, int], str], nested: bool = True) -> Layers:
@@ -183,6 +288,8 @@ def build_layers(group: Group, sides: Mapping[tuple[str, int], str], nested: boo
     flow = flow_of(group)
     rank = _ranks(group, flow)
     spine = set(spine_of(group, nested)[0])
+    below = _fed_from_below(group, spine, nested)
+    above = {group.edges[i].tail.child: group.edges[i].tail.port for i in spine}
 
     def add(cell: Cell) -> int:
         cell.index = len(layers.cells)
@@ -190,7 +297,14 @@ def build_layers(group: Group, sides: Mapping[tuple[str, int], str], nested: boo
         return cell.index
 
     top = max(rank, default=0) + 1
-    for port in range(len(group.inputs)):
+    ports = list(range(len(group.inputs)))
+    if group.kind == "residual":  # its lane runs on one side: what else enters comes from the other
+        lanes = {e.tail.port for e in group.edges if e.kind == "residual"}
+        high = {p for p in ports if sides.get(("lean", p)) == "high"} - lanes
+        layers.lane = "low" if high else "high"
+        # what is needed first, nearest
+        ports.sort(key=lambda p: (1, 0) if p in lanes else (2, p) if p in high else (0, -p))
+    for port in ports:
         if ("in", port) not in sides:
             lean = sides.get(("lean", port), "")
             layers.in_cell[port] = add(Cell(0, "in", 0, port=port, lean=lean))
@@ -205,6 +319,8 @@ def build_layers(group: Group, sides: Mapping[tuple[str, int], str], nested: boo
             layers.out_cell[port] = add(Cell(0, "out", top, port=port))
 
     net_index = layers.net_of
+    circles = {i for i, c in enumerate(children) if isinstance(c, Node) and c.form == "circle"}
+    exits: dict[End, int] = {}
     dummies: dict[tuple[int, int], int] = {}
     for _, edge in flow:
         key = (edge.tail.child, edge.tail.port)
@@ -216,25 +332,47 @@ def build_layers(group: Group, sides: Mapping[tuple[str, int], str], nested: boo
         net = net_index[(edge.tail.child, edge.tail.port)]
         tail = _tail_cell(layers, group, edge)
         head = _head_cell(layers, group, edge)
+        source = edge.tail.child
+        if source in circles and edge.tail.port != above.get(source, 0) and tail is not None:
+            if edge.tail not in exits:
+                at = layers.cells[tail].rank
+                exits[edge.tail] = add(
+                    Cell(0, "dummy", at, net=net, beside=tail, leaves=True, port=edge.tail.port)
+                )
+                layers.exit_of[(source, edge.tail.port)] = exits[edge.tail]
+            tail = exits[edge.tail]
+        into_circle = edge.head.child in circles and head is not None
+        flank = sides.get(("in", edge.tail.port), "") if source == BORDER else ""
+        if into_circle and flank and head is not None:
+            at = layers.cells[head].rank
+            layers.entry_of[index] = add(
+                Cell(0, "dummy", at, net=net, beside=head, lean=flank, port=edge.head.port)
+            )
+        if tail is None and head is not None and flank:
+            at = layers.entry_of.get(index, head)
+            layers.flanks.append((at, flank, layers.cells[at].rank - 1, True))
+        out = sides.get(("out", edge.head.port), "") if edge.head.child == BORDER else ""
+        if head is None and tail is not None and out:
+            layers.flanks.append((tail, out, layers.cells[tail].rank, False))
         if tail is None or head is None:
             layers.paths[index] = [c for c in (tail, head) if c is not None]
             continue
         first, last = layers.cells[tail].rank, layers.cells[head].rank
         path = [tail]
-        target = layers.cells[head]
-        side_entry = (
-            target.kind == "child"
-            and isinstance(node := children[target.child], Node)
-            and node.form == "circle"
-            and index not in spine
-            and edge.head.port != 0
-        )
+        side_entry = into_circle and edge.head.port != below[edge.head.child]
         stop = last + 1 if side_entry else last
         for level in range(first + 1, stop):
             beside = head if level == last else -1
             where = (net, level) if beside < 0 else (-1 - index, level)
             if where not in dummies:
                 dummies[where] = add(Cell(0, "dummy", level, net=net, beside=beside))
+                if beside >= 0:
+                    entry = layers.cells[dummies[where]]
+                    layers.entry_of[index] = entry.index
+                    entry.port = edge.head.port
+                    node = children[edge.head.child]
+                    if isinstance(node, Node) and node.ordered:
+                        entry.lean = "low" if entry.port < below[edge.head.child] else "high"
             path.append(dummies[where])
         if not side_entry:
             path.append(head)
@@ -254,6 +392,16 @@ def build_layers(group: Group, sides: Mapping[tuple[str, int], str], nested: boo
     for cell in layers.cells:
         layers.ranks[cell.rank].append(cell.index)
     return layers
+
+
+def _fed_from_below(group: Group, spine: set[int], nested: bool) -> dict[int, int]:
+    """The input of each circle that enters it from below; all others come from its sides."""
+    ports = {group.edges[i].head.child: group.edges[i].head.port for i in spine}
+    return {
+        index: ports[index] if index in ports else main_port(group, index, 0, nested)
+        for index, child in enumerate(group.children)
+        if isinstance(child, Node) and child.form == "circle"
+    }
 
 
 def _tail_cell(layers: Layers, group: Group, edge: Edge) -> int | None:

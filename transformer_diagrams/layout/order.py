@@ -7,70 +7,108 @@ of a wide box next to each other.
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right, insort
 from collections import defaultdict
 
 from transformer_diagrams.layout.layers import Layers
 
+Near = dict[int, list[tuple[int, float]]]
+
+FLANKS = {"low": -1, "high": -2}  # stand for cells beyond all others
+STARTS = ((False, True), (False, False), (True, True), (True, False))  # mirrored, balanced
 SWEEPS = 8
 BIG = 4000  # segments beyond which one sweep must do
 
 
 def order_cells(layers: Layers) -> None:
     """Reorder ``layers.ranks`` in place."""
-    below: dict[int, list[tuple[int, float]]] = defaultdict(list)
-    above: dict[int, list[tuple[int, float]]] = defaultdict(list)
+    below: Near = defaultdict(list)
+    above: Near = defaultdict(list)
     for seg in layers.segments:
         above[seg.tail].append((seg.head, layers.head_shift(seg)))
         below[seg.head].append((seg.tail, layers.tail_shift(seg)))
-    _sweep(layers, below, upward=True)
-    _tidy(layers)
-    best, fewest = [list(r) for r in layers.ranks], crossings(layers)
-    rounds = SWEEPS if len(layers.segments) < BIG else 1
-    for turn in range(rounds):
+    for cell, side, _, comes in layers.flanks:
+        (below if comes else above)[cell].append((FLANKS[side], 0.0))
+    start = [list(r) for r in layers.ranks]
+    best, fewest = start, math.inf
+    small = len(layers.segments) < BIG
+    for mirrored, balanced in STARTS if small else STARTS[:1]:
+        layers.ranks = [r[::-1] if mirrored else list(r) for r in start]
+        ranks, count = _settled(layers, below, above, balanced, SWEEPS if small else 1)
+        if count < fewest:
+            best, fewest = ranks, count
         if not fewest:
             break
-        upward = turn % 2 == 1
+    layers.ranks = best
+
+
+def _settled(
+    layers: Layers, below: Near, above: Near, balanced: bool, rounds: int
+) -> tuple[list[list[int]], float]:
+    """The best order that sweeps up and down come to, and its crossings."""
+    best, fewest = layers.ranks, math.inf
+    for turn in range(rounds + 1):
+        upward = turn % 2 == 0
         _sweep(layers, below if upward else above, upward=upward)
-        _tidy(layers)
+        _tidy(layers, balanced)
         count = crossings(layers)
         if count < fewest:
             best, fewest = [list(r) for r in layers.ranks], count
+        if not count:
+            return best, 0.0
     layers.ranks = best
-    if fewest and len(layers.segments) < 400:
-        _transpose(layers)
+    if len(layers.segments) < 400:
+        fewest = _transpose(layers, fewest)
+    return layers.ranks, fewest
 
 
-def crossings(layers: Layers) -> int:
-    """Pairs of segments between the same two ranks that cross."""
+def crossings(layers: Layers) -> float:
+    """Pairs of segments between the same two ranks that cross; swapped operands at their cost."""
     place = {cell: i for rank in layers.ranks for i, cell in enumerate(rank)}
     by_rank: dict[int, list[tuple[float, float]]] = defaultdict(list)
+    operands: dict[int, list[tuple[float, float]]] = defaultdict(list)
     for seg in layers.segments:
         tail = place[seg.tail] + layers.tail_shift(seg)
-        head = place[seg.head] + layers.head_shift(seg)
-        by_rank[layers.cells[seg.tail].rank].append((tail, head))
-    total = 0
+        shift = layers.head_shift(seg)
+        if seg.head in layers.swap_cost:
+            operands[seg.head].append((tail, shift))
+            shift = 0.0
+        by_rank[layers.cells[seg.tail].rank].append((tail, place[seg.head] + shift))
+    for cell, side, level, comes in layers.flanks:
+        border = -1.0 if side == "low" else 1.0 * len(layers.cells)
+        by_rank[level].append((border, place[cell]) if comes else (place[cell], border))
+    total = 0.0
     for pairs in by_rank.values():
-        pairs.sort()
-        heads: list[float] = []
-        for _, head in pairs:
-            total += len(heads) - bisect_right(heads, head)
-            insort(heads, head)
+        total += _inversions(pairs)
+    for cell, pairs in operands.items():
+        total += layers.swap_cost[cell] * _inversions(pairs)
     return total
 
 
-def _sweep(layers: Layers, near: dict[int, list[tuple[int, float]]], *, upward: bool) -> None:
-    place: dict[int, float] = {}
+def _inversions(pairs: list[tuple[float, float]]) -> int:
+    pairs.sort()
+    total = 0
+    heads: list[float] = []
+    for _, head in pairs:
+        total += len(heads) - bisect_right(heads, head)
+        insort(heads, head)
+    return total
+
+
+def _sweep(layers: Layers, near: Near, *, upward: bool) -> None:
+    place: dict[int, float] = {FLANKS["low"]: -0.5, FLANKS["high"]: 1.5}
     ranks = layers.ranks if upward else layers.ranks[::-1]
     for rank in ranks:
         keys: dict[int, tuple[float, int]] = {}
+        free: list[int] = []  # no neighbour: they keep their place among the others
         for i, cell in enumerate(rank):
             spots = [place[c] + shift for c, shift in near.get(cell, ()) if c in place]
-            keys[cell] = (sum(spots) / len(spots) if spots else -1.0, i)
-        # cells with no neighbour keep their place among the others
-        free = [c for c in rank if keys[c][0] < 0]
-        tied = sorted((c for c in rank if keys[c][0] >= 0), key=lambda c: keys[c])
-        merged = list(tied)
+            if spots:
+                keys[cell] = (sum(spots) / len(spots), i)
+            else:
+                free.append(cell)
+        merged = sorted(keys, key=lambda c: keys[c])
         for cell in free:
             merged.insert(min(rank.index(cell), len(merged)), cell)
         rank[:] = merged
@@ -79,8 +117,11 @@ def _sweep(layers: Layers, near: dict[int, list[tuple[int, float]]], *, upward: 
             place[cell] = i / width if len(rank) > 1 else 0.5
 
 
-def _tidy(layers: Layers) -> None:
-    """Put side entries beside their circle and the lanes of one box together."""
+def _tidy(layers: Layers, balanced: bool) -> None:
+    """Put side entries beside their circle and the lanes of one box together.
+
+    Several entries stand on both sides of their circle if ``balanced``, else where they are.
+    """
     cells = layers.cells
     layers.ranks[0].sort(key=lambda c: {"low": 0, "": 1, "high": 2}[cells[c].lean])
     for rank in layers.ranks:
@@ -90,12 +131,14 @@ def _tidy(layers: Layers) -> None:
                 circles[cells[c].beside].append(c)
         for circle, entries in circles.items():
             at = rank.index(circle)
-            if len(entries) > 1:  # from both sides
-                half = len(entries) // 2
-                left, right = entries[:half], entries[half:]
+            left = [c for c in entries if cells[c].lean == "low"]
+            right = [c for c in entries if cells[c].lean == "high"]
+            free = [c for c in entries if not cells[c].lean]
+            if balanced and len(entries) > 1:
+                half = max(0, min(len(entries) // 2 - len(left), len(free)))
             else:
-                left = [c for c in entries if rank.index(c) < at]
-                right = [c for c in entries if rank.index(c) > at]
+                half = sum(rank.index(c) < at for c in free)
+            left, right = left + free[:half], free[half:] + right
             for c in entries:
                 rank.remove(c)
             at = rank.index(circle)
@@ -108,11 +151,14 @@ def _tidy(layers: Layers) -> None:
             at = rank.index(group[0])
             for c in group:
                 rank.remove(c)
-            rank[at:at] = group
+            rank[at:at] = sorted(group, key=lambda c: cells[c].port)
 
 
-def _transpose(layers: Layers) -> None:
-    """Swap neighbours while that removes crossings; circles keep their side entries beside them."""
+def _transpose(layers: Layers, count: float) -> float:
+    """Swap neighbours while that removes crossings; circles keep their side entries beside them.
+
+    ``count`` are the crossings before; returns those after.
+    """
     bound = {c.index for c in layers.cells if c.beside >= 0}
     bound |= {c.beside for c in layers.cells if c.beside >= 0}
     for _ in range(6):
@@ -121,14 +167,15 @@ def _transpose(layers: Layers) -> None:
             for i in range(len(rank) - 1):
                 if bound & {rank[i], rank[i + 1]} or not _swappable(layers, rank[i], rank[i + 1]):
                     continue
-                before = crossings(layers)
                 rank[i], rank[i + 1] = rank[i + 1], rank[i]
-                if crossings(layers) < before:
-                    better = True
+                after = crossings(layers)
+                if after < count:
+                    better, count = True, after
                 else:
                     rank[i], rank[i + 1] = rank[i + 1], rank[i]
         if not better:
-            return
+            break
+    return count
 
 
 def _swappable(layers: Layers, a: int, b: int) -> bool:

@@ -55,6 +55,7 @@ class Note:
     size: float
     weight: str = "regular"
     edge: int = -1
+    end: str = ""  # the name of one end of its edge: in | out
 
 
 @dataclass(slots=True)
@@ -69,6 +70,7 @@ class Placed:
     spots: list[Spot] = field(default_factory=list)
     wires: list[Wire] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
+    trunks: dict[int, list[Wire]] = field(default_factory=dict)  # inputs with several readers
     lane: float | None = None  # u of the residual lane
     spine: frozenset[int] = frozenset()
 
@@ -87,6 +89,19 @@ class Placed:
             note.u += by
         if self.lane is not None:
             self.lane += by
+
+    def move_gate(self, port: int, to: float) -> None:
+        """Let an input with several readers enter as near to ``to`` as its trunk reaches.
+
+        Its wires begin at the border and go to the trunk, and along it to where they turn off.
+        """
+        if port not in self.trunks:
+            return
+        taps = [wire.points[2][1] for wire in self.trunks[port]]
+        at = min(max(to, min(taps)), max(taps))
+        self.ins[port] = Gate(self.ins[port].side, at)
+        for wire in self.trunks[port]:
+            wire.points[:2] = [(u, at) for u, _ in wire.points[:2]]
 
     def move_lane(self, to: float) -> None:
         """Move the residual lane out to ``to`` and widen the group with it."""

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from itertools import combinations
 
 from transformer_diagrams.graph.ir import BORDER, Node
 from transformer_diagrams.layout.layers import (
     Cell,
     Segment,
     is_wide,
+    output_places,
 )
 from transformer_diagrams.layout.work import (
     NARROW,
+    PLAIN,
     PORT_EDGE,
     PORT_GAP,
     Work,
@@ -61,7 +64,18 @@ def _room_outside(w: Work, cell: Cell) -> None:
 
 
 def fix_ports(w: Work) -> None:
-    """The ports of a group that is already laid out stay where they are."""
+    """The ports of a laid out group stay where they are; those with an order ask for it."""
+    for index, child in enumerate(w.group.children):
+        if isinstance(child, Node) and child.form != "circle" and not is_wide(child):
+            cell = w.layers.cell_of[(index, 0)]
+            if child.ordered:
+                own = not child.alike and child.inputs[0].name not in PLAIN
+                w.layers.swap_cost[cell] = 0.3 if own else 0.8 if child.alike else 1.0
+                for port in range(len(child.inputs)):
+                    w.layers.fixed[(cell, "in", port)] = (port + 0.5) / len(child.inputs)
+            for port, place in enumerate(output_places(child)):
+                if place >= 0:
+                    w.layers.fixed[(cell, "out", port)] = (place + 0.5) / len(child.outputs)
     for index, placed in w.inside.items():
         cell = w.layers.cell_of[(index, 0)]
         for kind, gates in (("in", placed.ins), ("out", placed.outs)):
@@ -110,15 +124,49 @@ def spread_ports(w: Work) -> None:
             + ports
             + [(p, False) for p, side in flank[cell.child] if side == "high"]
         )
+        if node.ordered:
+            tails = {s.head_port: (s.tail, s.tail_port) for s in arriving}
+            ports = _in_order(w, cell.child, "in", ports, list(range(len(node.inputs))), tails)
         for port, off in _spread(ports, width).items():
             w.head_off[(cell.index, port)] = off
         leaving = sorted(outs[cell.index], key=lambda s: (place[s.head], s.head_port))
         ports = list(dict.fromkeys((s.tail_port, False) for s in leaving))
+        ports = _in_order(w, cell.child, "out", ports, output_places(node), {})
         if len(ports) > 1:
             spined = {s.tail_port for s in leaving if s.spine and cell.child not in w.roomy}
             ports = [(p, p in spined and len(ports) % 2 == 1) for p, _ in ports]
             for port, off in _spread(ports, width).items():
                 w.tail_off[(cell.index, port)] = off
+
+
+def _in_order(
+    w: Work,
+    child: int,
+    kind: str,
+    ports: list[tuple[int, bool]],
+    places: list[int],
+    tails: dict[int, tuple[int, int]],
+) -> list[tuple[int, bool]]:
+    """The ports of a box as they are written, or as their lines come and then to be named.
+
+    Lines may cross just before the box if they are few, and neither the main stream nor a line
+    that comes from a flank is crossed; ports that have names of their own are rather named.
+    """
+    node = w.group.children[child]
+    swapped = [
+        (a, b)
+        for (a, _), (b, _) in combinations(ports, 2)
+        if places[a] > places[b] and (not tails or tails.get(a) != tails.get(b))
+    ]
+    if not swapped:
+        return ports
+    involved = {port for pair in swapped for port in pair}
+    streams = {port for port, on in ports if on} | ({p for p, _ in ports} - set(tails))
+    crossed = kind == "out" or (isinstance(node, Node) and node.alike and not involved & streams)
+    if crossed and len(swapped) < len(ports):
+        return sorted(ports, key=lambda p: places[p[0]])
+    w.named.update((kind, child, port) for port in involved)
+    return ports
 
 
 def straighten_ports(w: Work) -> None:

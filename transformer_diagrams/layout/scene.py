@@ -122,6 +122,8 @@ class Line:
     mark: str = ""  # "", stop-gradient, ema
     net: str = ""  # lines of one net (a fan-out) may share a trunk
     spine: bool = False  # part of the main stream
+    tail_place: int = -1  # among what leaves the tail in an order that matters; -1: none does
+    head_place: int = -1  # likewise among what enters the head
     branch: bool = False  # begins on another line of its net, not on the tail's border
     title: str = ""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections import defaultdict
 from itertools import pairwise
 
 from transformer_diagrams.graph.ir import BORDER
@@ -13,6 +15,7 @@ from transformer_diagrams.layout.layers import (
 )
 from transformer_diagrams.layout.placed import Gate, Point, Spot, Wire, straightened
 from transformer_diagrams.layout.work import (
+    PORT_GAP,
     Work,
 )
 
@@ -53,19 +56,16 @@ def draw_wires(w: Work) -> None:
     seg_of: dict[tuple[int, int, int], Segment] = {}
     for seg in layers.segments:
         seg_of[(seg.tail, seg.head, seg.head_port)] = seg
-    left, right = w.borders()
     for number, edge in flow_of(w.group):
-        if number in w.flank_rank:
-            _flank_wire(w, number, left, right)
-            continue
         path = layers.paths[number]
         if len(path) < 2:
-            _direct_wire(w, number, left, right)
             continue
         net = layers.net_of[(edge.tail.child, edge.tail.port)]
         first = cells[path[0]]
-        start_v = 0.0 if first.kind == "in" else w.tail_v(first.child)
         points: list[Point] = []
+        if first.leaves:
+            points = at_side(w, path[0])[::-1]
+        start_v = 0.0 if first.kind == "in" else w.tail_v(edge.tail.child)
         side_entry = cells[path[-2]].beside == path[-1]
         steps = path[:-1] if side_entry else path
         for a, b in pairwise(steps):
@@ -79,14 +79,7 @@ def draw_wires(w: Work) -> None:
             end_u = x
         head = cells[path[-1]]
         if side_entry:
-            level = head.rank
-            if not points:
-                points.append((cells[steps[0]].u, start_v))
-                end_u = points[0][0]
-            middle = w.middle(level)
-            radius = w.ctx.sizes.circle_radius
-            toward = radius if end_u > head.u else -radius
-            points += [(end_u, middle), (head.u + toward, middle)]
+            points += at_side(w, path[-2])
         elif head.kind == "out":
             points.append((end_u, w.top[-1]))
         else:
@@ -108,54 +101,57 @@ def draw_wires(w: Work) -> None:
         w.out.ref = cells[0].u
 
 
-def _flank_wire(w: Work, number: int, left: float, right: float) -> None:
-    edge, level = w.group.edges[number], w.flank_rank[number]
-    net = w.layers.net_of[(edge.tail.child, edge.tail.port)]
-    v = w.track[(level, net)]
-    if edge.tail.child == BORDER:
-        side = w.sides[("in", edge.tail.port)]
-        child = w.group.children[edge.head.child]
-        cell = w.layers.cell_of[(edge.head.child, edge.head.port if is_wide(child) else 0)]
-        u = w.layers.cells[cell].u + w.head_off.get((cell, edge.head.port), 0.0)
-        edge_u = left if side == "low" else right
-        points = [(edge_u, v), (u, v), (u, w.head_v(edge.head.child))]
-        w.out.ins[edge.tail.port] = Gate(side, v)
-    else:
-        side = w.sides[("out", edge.head.port)]
-        child = w.group.children[edge.tail.child]
-        cell = w.layers.cell_of[(edge.tail.child, edge.tail.port if is_wide(child) else 0)]
-        u = w.layers.cells[cell].u + w.tail_off.get((cell, edge.tail.port), 0.0)
-        edge_u = left if side == "low" else right
-        points = [(u, w.tail_v(edge.tail.child)), (u, v), (edge_u, v)]
-        w.out.outs[edge.head.port] = Gate(side, v)
-    w.out.wires.append(Wire(number, straightened(points)))
+def at_side(w: Work, dummy: int) -> list[Point]:
+    """Where the line through a dummy beside a circle turns, and where it meets the circle."""
+    cell = w.layers.cells[dummy]
+    circle = w.layers.cells[cell.beside]
+    v, reach = _port_of_circle(w, cell.beside, w.slots.get(dummy, 0.0))
+    return [(cell.u, v), (circle.u + (reach if cell.u > circle.u else -reach), v)]
 
 
-def _direct_wire(w: Work, number: int, left: float, right: float) -> None:
-    """From our flank straight into a child's flank."""
-    edge = w.group.edges[number]
-    side = w.sides[("in", edge.tail.port)]
-    spot = w.spot_of[edge.head.child]
-    assert spot.inside is not None
-    v = spot.v + spot.inside.ins[edge.head.port].at
-    near = spot.u if side == "low" else spot.u + spot.du
-    w.out.ins[edge.tail.port] = Gate(side, v)
-    w.out.wires.append(Wire(number, [(left if side == "low" else right, v), (near, v)]))
+def _port_of_circle(w: Work, circle: int, offset: float) -> tuple[float, float]:
+    """v of a port at a circle's side, and how far it lies from the centre across the flow."""
+    radius = w.ctx.sizes.circle_radius
+    return w.middle(w.layers.cells[circle].rank) + offset, math.sqrt(radius**2 - offset**2)
+
+
+def share_sides(w: Work) -> None:
+    """Give every line at the side of a circle a place of its own.
+
+    From the lower end of the flow: what comes up from below, the nearest first; what comes
+    straight from a flank; what leaves upward, the farthest first. So none crosses another there.
+    """
+    sides: dict[tuple[int, bool], list[tuple[int, float, int]]] = defaultdict(list)
+    for cell in w.layers.cells:
+        if cell.beside >= 0:
+            far = abs(cell.u - w.layers.cells[cell.beside].u)
+            kind = 2 if cell.leaves else 1 if cell.index in w.straight_in else 0
+            side = (cell.beside, cell.u > w.layers.cells[cell.beside].u)
+            sides[side].append((kind, -far if cell.leaves else far, cell.index))
+    for number, edge in enumerate(w.group.edges):
+        if edge.kind == "residual":
+            cell_index = w.layers.cell_of[(edge.head.child, 0)]
+            sides[(cell_index, w.layers.lane == "high")].append((0, math.inf, -1 - number))
+    for ends in sides.values():
+        step = min(PORT_GAP, 1.7 * w.ctx.sizes.circle_radius / max(len(ends) - 1, 1))
+        for i, (_, _, key) in enumerate(sorted(ends)):
+            w.slots[key] = (i - (len(ends) - 1) / 2) * step
 
 
 def draw_lanes(w: Work) -> None:
-    """Residual paths: from a tap on the main stream, around the right, into the adder's side."""
+    """Residual paths: from a tap on the main stream, around one side, into the adder's side."""
     s = w.ctx.sizes
-    left, right = w.borders()
-    right = max([right, *(sp.u + sp.du for sp in w.out.spots)])
-    left = min([left, *(sp.u for sp in w.out.spots)])
-    lane = right
+    right = max([w.flank_u["high"], *(sp.u + sp.du for sp in w.out.spots)])
+    left = min([w.flank_u["low"], *(sp.u for sp in w.out.spots)])
+    on_right = w.layers.lane == "high"
+    lane = right if on_right else left
     for number, edge in enumerate(w.group.edges):
         if edge.kind != "residual":
             continue
-        lane += s.lane_gap
-        head = w.spot_of[edge.head.child]
-        center = head.v + head.dv / 2
+        lane += s.lane_gap if on_right else -s.lane_gap
+        circle = w.layers.cell_of[(edge.head.child, 0)]
+        center, reach = _port_of_circle(w, circle, w.slots.get(-1 - number, 0.0))
+        end = w.layers.cells[circle].u + (reach if on_right else -reach)
         if edge.tail.child == BORDER:
             cell = w.layers.in_cell.get(edge.tail.port)
             u = w.layers.cells[cell].u if cell is not None else w.out.ref
@@ -168,13 +164,14 @@ def draw_lanes(w: Work) -> None:
         w.out.wires.append(
             Wire(
                 number,
-                [(u, v), (lane, v), (lane, center), (head.u + head.du, center)],
+                [(u, v), (lane, v), (lane, center), (end, center)],
                 True,
                 True,
             )
         )
-        w.out.lane = lane
-    w.out.width = (lane if lane > right else right) - left
+        if on_right:
+            w.out.lane = lane
+    spare = 0.0 if lane in (left, right) else 1.0
+    left = min(left, lane - spare)
+    w.out.width = max(right, lane + spare) - left
     w.out.shift_u(-left)
-    if w.out.lane is not None:
-        w.out.width += 1.0

@@ -15,6 +15,7 @@ Place = Callable[[Group, Context, Sides, bool], Placed]
 
 NARROW = 4.0  # half width of a passing line's cell
 FOLD_BEYOND = 16.0  # a frame may grow this much for its title before the title is folded
+PLAIN = ("a", "b")  # names of operands that tell no more than their places
 PORT_GAP = 7.0  # least distance of two ports of a box
 PORT_EDGE = 5.0  # least distance of a port from its box's corner
 
@@ -40,8 +41,13 @@ class Work:
     top: list[float] = field(default_factory=list)
     out: Placed = field(default_factory=Placed)
     track: dict[tuple[int, int], float] = field(default_factory=dict)  # (rank, net) -> v
+    flank_u: dict[str, float] = field(default_factory=dict)  # the borders, by side
+    trunk_u: dict[int, float] = field(default_factory=dict)  # by input: where many read it
+    slots: dict[int, float] = field(default_factory=dict)  # at a circle's side: by dummy, or lane
+    straight_in: set[int] = field(default_factory=set)  # dummies reached straight from a flank
     flank_rank: dict[int, int] = field(default_factory=dict)  # edge to a flank -> its channel
     spot_of: dict[int, Spot] = field(default_factory=dict)
+    named: set[tuple[str, int, int]] = field(default_factory=set)  # in | out, child, port
     roomy: set[int] = field(default_factory=set)  # children whose outputs carry different texts
 
     def front(self, child: int) -> float:
@@ -52,6 +58,12 @@ class Work:
     def tail_cell(self, child: int, port: int) -> int | None:
         if child == BORDER:
             return self.layers.in_cell.get(port)
+        if (child, port) in self.layers.exit_of:
+            return self.layers.exit_of[(child, port)]
+        wide = is_wide(self.group.children[child])
+        return self.layers.cell_of[(child, port if wide else 0)]
+
+    def head_cell(self, child: int, port: int) -> int:
         wide = is_wide(self.group.children[child])
         return self.layers.cell_of[(child, port if wide else 0)]
 

@@ -208,6 +208,7 @@ register(
         family="attention",
         role="attention",
         inputs=("q", "k", "v", "mask"),
+        ordered=True,
         optional=1,
         attrs=(
             Attr("causal", "bool", "a position sees only itself and earlier ones", False),

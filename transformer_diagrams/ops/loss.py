@@ -64,6 +64,7 @@ register(
         family="loss",
         role="loss",
         inputs=("p", "q"),
+        ordered=True,
         shape=_kl_shape,
         work=per_element(5),
         text="KL divergence",

@@ -97,6 +97,7 @@ register(
         "without further axes serves every head.",
         family="product",
         inputs=("a", "b"),
+        ordered=True,
         attrs=(
             Attr("transpose_b", "bool", "b is [.., n, k], and its last axis is summed over", False),
             Attr("grouped", "bool",
@@ -233,6 +234,7 @@ register(
         summary="Sum of products over the axes that are not in the result; a name is one size.",
         family="product",
         inputs=("a", "b"),
+        ordered=True,
         variadic=True,
         optional=1,
         attrs=(

@@ -603,6 +603,7 @@ class Op:
     inputs    names of the input ports; a ``variadic`` op takes any number beyond them
     optional  how many of the last inputs may be left out
     least     variadic: how many inputs it needs
+    ordered   which input is which matters: a figure keeps their order, or says it
     outputs   names of the output ports; () when their number depends on the attributes
     attrs     options
     shape     Call -> output shapes; checks everything, raises OpFault
@@ -626,6 +627,7 @@ class Op:
     variadic: bool = False
     optional: int = 0
     least: int = 0
+    ordered: bool = False
     outputs: tuple[str, ...] = ("y",)
     attrs: tuple[Attr, ...] = ()
     shape: Rule = unchanged

@@ -140,6 +140,7 @@ register(
         summary="Join tensors along one axis, whose sizes add up; all other axes must agree.",
         family="shape",
         inputs=("a", "b"),
+        ordered=True,
         variadic=True,
         attrs=(
             axis_attr("the axis that grows"),

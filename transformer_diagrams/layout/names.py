@@ -1,0 +1,55 @@
+"""Names at the ends of lines that stand in another order than they are written.
+
+Before: boxes and lines placed, and `w.named`: the ports that the layout had to swap.
+After: the name of each of them stands beside the very end of its line.
+"""
+
+from __future__ import annotations
+
+from transformer_diagrams.graph.ir import Node
+from transformer_diagrams.layout.layers import flow_of
+from transformer_diagrams.layout.placed import Note
+from transformer_diagrams.layout.work import PLAIN, Work
+from transformer_diagrams.text import measure
+
+ASIDE = 1.5  # from a line to its name
+
+
+def name_ports(w: Work) -> None:
+    """Set the name of every port that is out of order."""
+    if not w.named:
+        return
+    wires = {wire.edge: wire for wire in w.out.wires}
+    said: set[tuple[str, int, int]] = set()
+    for number, edge in flow_of(w.group):
+        for kind, end in (("in", edge.head), ("out", edge.tail)):
+            key = (kind, end.child, end.port)
+            if key not in w.named or key in said:
+                continue
+            said.add(key)
+            child = w.group.children[end.child]
+            assert isinstance(child, Node)
+            ports = child.inputs if kind == "in" else child.outputs
+            text = _name(child, ports[end.port].name, end.port)
+            points = wires[number].points
+            w.out.notes.append(_beside(w, text, points[-1 if kind == "in" else 0], kind, number))
+
+
+def _name(child: Node, name: str, port: int) -> str:
+    """How a port is called: by its name, or by its place where it only has a number."""
+    if child.alike or name.isdigit() or name in PLAIN:
+        return str(port + 1)
+    return f"${name}$" if len(name.split("_")[0]) == 1 else name
+
+
+def _beside(w: Work, text: str, at: tuple[float, float], kind: str, edge: int) -> Note:
+    """Beside the last run of a line into a box, or the first one out of it."""
+    s = w.ctx.sizes
+    size = measure(text, s.font_edge)
+    du, dv = (size.height, size.width) if w.ctx.across else (size.width, size.height)
+    u, v = at
+    far = ASIDE if w.ctx.across else s.arrow_width / 2 + ASIDE
+    u = u - far - du if kind == "out" or w.ctx.across else u + far
+    back = s.arrow_length + 0.4 if w.ctx.across else ASIDE  # lines lie near each other there
+    v = v - back - dv if kind == "in" else v + ASIDE
+    return Note(text, "edge", u, v, du, dv, s.font_edge, edge=edge, end=kind)
