@@ -344,7 +344,7 @@ def test_one_block_moves_to_the_mean_of_its_neighbours() -> None:
     assert abs(x[2] - (x[0] + x[1]) / 2) < 0.05
 
 
-# -- kinds that once went wrong, from their specs ---------------------------------------------------
+# -- kinds that once went wrong, from their specs --------------------------------------------------
 
 HEAD = (
     "title: T\ndims: {d_t: positions, d_m: width, n_h: heads, n_g: groups, d_h: hidden}\n"
@@ -474,7 +474,7 @@ def test_outputs_stand_in_their_order_and_ports_that_cannot_are_named(direction:
     memory = spec(
         "inputs: {x: [d_t, d_m], m: [d_t, d_m]}\nblocks:\n  - columns:\n"
         "      - {id: e, from: m, blocks: [{op: linear, out: d_m}]}\n"
-        "      - {id: d, from: x, blocks: [gelu, {op: attention_core, id: c, from: [prev, e, e]}]}\n",
+        "      - {id: d, from: x, blocks: [{op: attention_core, id: c, from: [prev, e, e]}]}\n",
         direction,
     )
     clean(memory)

@@ -127,7 +127,9 @@ def spread_ports(w: Work) -> None:
         if node.ordered:
             tails = {s.head_port: (s.tail, s.tail_port) for s in arriving}
             ports = _in_order(w, cell.child, "in", ports, list(range(len(node.inputs))), tails)
-        for port, off in _spread(ports, width).items():
+        told = w.ctx.across and any(("in", cell.child, port) in w.named for port, _ in ports)
+        least = 1.2 * w.ctx.sizes.font_edge if told else PORT_GAP  # names stand above their lines
+        for port, off in _spread(ports, width, least).items():
             w.head_off[(cell.index, port)] = off
         leaving = sorted(outs[cell.index], key=lambda s: (place[s.head], s.head_port))
         ports = list(dict.fromkeys((s.tail_port, False) for s in leaving))
@@ -135,7 +137,7 @@ def spread_ports(w: Work) -> None:
         if len(ports) > 1:
             spined = {s.tail_port for s in leaving if s.spine and cell.child not in w.roomy}
             ports = [(p, p in spined and len(ports) % 2 == 1) for p, _ in ports]
-            for port, off in _spread(ports, width).items():
+            for port, off in _spread(ports, width, PORT_GAP).items():
                 w.tail_off[(cell.index, port)] = off
 
 
@@ -204,7 +206,7 @@ def _move_port(
         offsets[(cell, port)] = new
 
 
-def _spread(ports: list[tuple[int, bool]], width: float) -> dict[int, float]:
+def _spread(ports: list[tuple[int, bool]], width: float, least: float) -> dict[int, float]:
     """Offsets of ports along a box: the main stream in the middle, the others to its sides."""
     count = len(ports)
     spine = next((i for i, (_, on) in enumerate(ports) if on), None)
@@ -214,7 +216,7 @@ def _spread(ports: list[tuple[int, bool]], width: float) -> dict[int, float]:
     reach = width / 2 - PORT_EDGE
     most = max(spine, count - 1 - spine, 1)
     step = max(width / 2 / (most + 1), min(8.5, reach / most))
-    if step < PORT_GAP and width / count >= step:
+    if step < least and width / count >= step:
         return {port: width * ((i + 0.5) / count - 0.5) for i, (port, _) in enumerate(ports)}
     offsets: dict[int, float] = {}
     for i, (port, _) in enumerate(ports):
