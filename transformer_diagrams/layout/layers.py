@@ -232,25 +232,17 @@ def _feeds_of(same: _Same) -> _Feeds:
     return _Feeds(into, outer)
 
 
-FIRST_INPUT = 2  # the bit of border input 0
-
-
 def _outer_bits(outer: Mapping[int, int], end: End) -> int:
     return 2 << end.port if end.child == BORDER else outer.get(end.child, 0)
 
 
 def _worked_on(group: Group, tails: Mapping[int, End], alike: bool) -> int:
-    """The first operand that does not come from constants alone; of alike ones, no skip either.
-
-    In a group with several inputs, the one that comes from the first of them, if there is one.
-    """
+    """The first operand that does not come from constants alone; of alike ones, no skip either."""
     distinct = set(tails.values())
     if len(distinct) < 2:
         return 0
     feeds = _feeds_of(_Same(group))
-    bits = {end: _outer_bits(feeds.outer, end) for end in distinct}
-    stream = group.kind != "root" and any(b & FIRST_INPUT for b in bits.values())
-    given = {end for end, b in bits.items() if (b & FIRST_INPUT if stream else b)}
+    given = {end for end in distinct if _outer_bits(feeds.outer, end)}
     for port in sorted(tails):
         end = tails[port]
         skips = alike and any(_went_into(feeds, end, other) for other in distinct if other != end)
