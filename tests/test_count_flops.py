@@ -294,3 +294,41 @@ def test_targets_are_the_last_of_the_sources() -> None:
     ):
         with pytest.raises(DiagramError, match="targets are the last of the sources"):
             counted("q: [h, 9, k], k: [h, 8, k], v: [h, 8, v]", blocks)
+
+
+VIT = """
+title: ViT
+dims: {n: positions, d: width, D: blocks, g: side in patches, P: patch}
+where: [64 | d]
+inputs: {image: [3, g P, g P]}
+blocks:
+  - {op: conv2d, out: d, kernel: P, stride: P}
+  - {op: reshape, to: [d, g^2]}
+  - {op: transpose, order: [1, 0], id: patches}
+  - {op: learned_tokens, id: first, count: 1, width: d}
+  - {op: concat, from: [first, patches], axis: -2}
+  - repeat: D
+    blocks:
+      - residual: [layernorm, {use: mha-packed, from: {X_Q: prev, X_S: prev},
+          with: {d_t: g^2 + 1, d_s: g^2 + 1, d_m: d, n_h: d / 64, lora: false, bias: true}}]
+      - residual: [layernorm, {use: ffn, with: {d_t: g^2 + 1, d_m: d, bias: true}}]
+  - layernorm
+  - {op: pool, kind: first}
+  - {op: reshape, to: [1, d]}
+  - {op: linear, out: 1000, bias: true}
+"""
+
+
+@pytest.mark.parametrize(
+    ("sizes", "macs"),
+    [
+        ({"d": 768, "D": 12, "g": 14, "P": 16}, 17_563_828_224),
+        ({"d": 768, "D": 12, "g": 7, "P": 32}, 4_409_186_304),
+        ({"d": 1024, "D": 24, "g": 14, "P": 16}, 61_554_712_576),
+    ],
+    ids=["B/16", "B/32", "L/16"],
+)
+def test_macs_are_those_that_a_profiler_measures(sizes: dict[str, int], macs: int) -> None:
+    """Vision transformers on 224 x 224 pixels: products of matrices and convolutions alone."""
+    found = inspect(spec_of(VIT), SpecLibrary(), overrides=sizes)
+    assert found.macs.number == macs

@@ -256,6 +256,40 @@ blocks:
     assert roles == ["ffn", "shared_experts"]
 
 
+@pytest.mark.parametrize(
+    ("where", "length"),
+    [
+        ("d_t <= 512", 512),
+        ("d_t <= P", 300),
+        ("7 | d_t", 7),
+        ("d_t > 5000", 8192),
+        ("d_t == 100", 1024),  # none is found: told as it is
+    ],
+)
+def test_no_length_is_taken_that_where_forbids(where: str, length: int) -> None:
+    text = (
+        "title: T\n"
+        "dims: {d_t: positions, P: {doc: rows, default: 300}, k: {doc: width, default: 7}}\n"
+        f"where: ['{where}']\ninputs: {{x: [d_t, P, k]}}\nblocks: [gelu]\n"
+    )
+    if length == 1024:
+        with pytest.raises(DiagramError, match="1024 != 100"):
+            count(text)
+        return
+    assert count(text).positions == length
+    with pytest.raises(DiagramError):  # but what is asked for is taken at its word
+        count(text, length=1024)
+
+
+def test_a_default_length_gives_way_to_where_and_to_the_sources() -> None:
+    text = (
+        "title: T\ndims: {d_t: {doc: positions, default: 800}, d_s: {doc: all, default: d_t}}\n"
+        "inputs: {x: [d_t, d_s]}\nblocks: [mask_add]\n"
+    )
+    assert count(text).positions == 800
+    assert count(text, overrides={"d_s": 64}).numbers == {"d_t": 64, "d_s": 64}
+
+
 def test_only_the_lines_that_are_printed_are_defined() -> None:
     def defined(blocks: str) -> list[str]:
         text = f"title: T\ndims: {{d_m: width}}\ninputs: {{x: [9, d_m]}}\nblocks: [{blocks}]\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -15,7 +16,7 @@ from transformer_diagrams.count.cache import Cache, count_cache
 from transformer_diagrams.count.flops import CAUSAL, CONVENTIONS, DEFAULT_LENGTH, DENSE
 from transformer_diagrams.count.params import Params, count_params
 from transformer_diagrams.count.tally import Counter
-from transformer_diagrams.dims import Dim
+from transformer_diagrams.dims import Dim, DimError
 from transformer_diagrams.errors import NOWHERE, DiagramError, Fault, Report
 from transformer_diagrams.graph.check import infer
 from transformer_diagrams.graph.infer import Library
@@ -27,10 +28,11 @@ from transformer_diagrams.graph.options import (
     positive_integer,
     resolve_settings,
 )
-from transformer_diagrams.graph.scope import parse_cached
+from transformer_diagrams.graph.scope import parse_cached, parse_condition_cached
 from transformer_diagrams.spec.model import Spec
 
 NONE: Mapping[str, Any] = MappingProxyType({})
+_MOST_DOUBLINGS = 21  # lengths up to a million positions
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,25 +205,52 @@ def inspect(
 
 def _with_length(spec: Spec, settings: Settings, length: int | None) -> tuple[Settings, int | None]:
     """Numbers for the sizes that count positions, where nothing else fixes them."""
-    wanted = length if length is not None else DEFAULT_LENGTH
-    added = {}
+    added: dict[str, int] = {}
     for name in LENGTHS:
         dim = spec.dims.get(name)
         if dim is None or name in settings.numbers or dim.value is not None:
             continue
-        if dim.default is not None and length is None:
+        default = None if dim.default is None else parse_cached(dim.default.value).as_int()
+        if length is None and dim.default is not None and default is None:
             continue
         if dim.default is not None and name != "d_t" and "d_t" in spec.dims:
             continue  # follows from d_t by its default
-        added[name] = wanted
-    used = wanted if added else settings.numbers.get("d_t", settings.numbers.get("d_s"))
+        proposed = {**added, name: default or DEFAULT_LENGTH}
+        wanted = length or _allowed(spec, settings, proposed, name)
+        if wanted != default or length is not None:
+            added[name] = wanted
     numbers = MappingProxyType({**settings.numbers, **added})
-    notes = {
-        name: (f"{name} = {number}, the length asked for", NOWHERE)
-        for name, number in added.items()
-    }
+    used = next((numbers[name] for name in LENGTHS if name in numbers), None)
+    asked = "the length asked for" if length is not None else "the length when none is asked for"
+    notes = {name: (f"{name} = {number}, {asked}", NOWHERE) for name, number in added.items()}
     origins = MappingProxyType({**settings.origins, **notes})
     return replace(settings, numbers=numbers, origins=origins), used
+
+
+def _allowed(spec: Spec, settings: Settings, numbers: dict[str, int], name: str) -> int:
+    """``numbers[name]``, a length that nobody asked for, or the nearest that `where` allows: a
+    power of two or a size that has a number, smaller rather than larger."""
+    start = numbers[name]
+    conditions = [parse_condition_cached(text.value) for text in spec.where]
+
+    def fits(length: int) -> bool:
+        tried = replace(settings, numbers={**settings.numbers, **numbers, name: length})
+        known = known_numbers(spec, tried, lambda _: None)
+        if name == "d_t" and "d_s" in settings.numbers and length > settings.numbers["d_s"]:
+            return False  # the new positions are among all of them
+        for condition in conditions:
+            if condition.free <= known.keys():
+                with suppress(DimError):
+                    if not condition.evaluate({n: known[n] for n in condition.free}):
+                        return False
+        return True
+
+    if fits(start):
+        return start
+    powers = [2**n for n in range(_MOST_DOUBLINGS)]
+    sizes = known_numbers(spec, settings, lambda _: None).values()
+    below = sorted({n for n in (*powers, *sizes) if n < start}, reverse=True)
+    return next((n for n in (*below, *powers) if fits(n)), start)
 
 
 def _defaults(spec: Spec, settings: Settings) -> dict[str, Dim]:

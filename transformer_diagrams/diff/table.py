@@ -13,6 +13,12 @@ from transformer_diagrams.spec.model import Source, Spec
 
 ABSENT = "-"
 LENGTH = "d_t"
+# What a cache keeps otherwise than of every token for good.
+_PARTS = {
+    "capped": "  in windows, at most",
+    "per_source_token": "  a source token, once",
+    "fixed": "  states of a fixed size",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +79,15 @@ def rows(spec_a: Spec, spec_b: Spec, a: Inspection, b: Inspection) -> list[Row]:
         found.append(
             Row("params", "active a token", _amount(a.params.active), _amount(b.params.active))
         )
-    found.append(
-        Row("cache", "KV cache a token", _amount(a.kv_cache.per_token),
-            _amount(b.kv_cache.per_token), "elements")
-    )  # fmt: skip
-    found.append(Row("flops", "FLOPs a token", _flops(a), _flops(b), _length_words(a, b)))
+    found.append(Row("cache", "KV cache a token", *_caches(a, b, "per_token"), "elements"))
+    for key, name in _PARTS.items():
+        pair = _caches(a, b, key)
+        if any(cell.text != "0" for cell in pair):
+            found.append(Row("cache", name, *pair, "elements"))
+    if found[-1].name in _PARTS.values():  # what is kept does not follow from a token alone
+        found.append(Row("cache", "  in all", *_caches(a, b, "total"), _length_words(a, b, "at")))
+    words = _length_words(a, b, "forward,")
+    found.append(Row("flops", "FLOPs a token", _flops(a), _flops(b), words))
     return found
 
 
@@ -99,13 +109,17 @@ def _amount(amount: Amount) -> Cell:
     return Cell(amount.number, str(amount.formula))
 
 
+def _caches(a: Inspection, b: Inspection, key: str) -> tuple[Cell, Cell]:
+    return _amount(getattr(a.kv_cache, key)), _amount(getattr(b.kv_cache, key))
+
+
 def _role(by_role: Mapping[str, Amount], role: str) -> Cell:
     return _amount(by_role[role]) if role in by_role else Cell(None, ABSENT)
 
 
 def _flops(found: Inspection) -> Cell:
     """Forward FLOPs over the positions they are for."""
-    length = found.length or found.numbers.get(LENGTH)
+    length = found.positions
     number: int | float | None = None
     if found.flops.number is not None and length:
         whole, rest = divmod(found.flops.number, length)
@@ -117,9 +131,9 @@ def _flops(found: Inspection) -> Cell:
     return Cell(number, formula)
 
 
-def _length_words(a: Inspection, b: Inspection) -> str:
-    lengths = dict.fromkeys(str(i.length or i.numbers.get(LENGTH) or "?") for i in (a, b))
-    return f"forward, {' and '.join(lengths)} positions"
+def _length_words(a: Inspection, b: Inspection, before: str) -> str:
+    lengths = dict.fromkeys(str(i.positions or "?") for i in (a, b))
+    return f"{before} {' and '.join(lengths)} positions"
 
 
 def source_words(source: Source) -> str:

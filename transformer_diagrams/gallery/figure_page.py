@@ -22,6 +22,12 @@ FILES = (
     ("dot", "DOT"),
     ("yaml", "YAML"),
 )
+CACHES = {  # what is kept otherwise than of every token, and all of it
+    "capped": "Cache in windows, at most",
+    "per_source_token": "Cache per source token",
+    "fixed": "States of a fixed size",
+    "total": "Cache in all",
+}
 ROLES = {
     "embed_token": "token embedding",
     "embed_position": "position embedding",
@@ -151,9 +157,15 @@ def rows(record: Record) -> dict[str, Any]:
             row("KV cache per token", formulas["kv_cache"]["formula"], "kv_cache", "per_token",
                 unit="elements")
         )  # fmt: skip
+    kept = formulas["kv_cache"]
+    for key, title in CACHES.items():
+        if kept[f"{key}_formula"] != "0":
+            found.append(row(title, kept[f"{key}_formula"], "kv_cache", key, unit="elements"))
     found.append(
         row("Forward pass", formulas["flops"]["formula"], "flops", "forward", unit="FLOPs")
     )
+    found.append(row("Matrix products", formulas["flops"]["macs_formula"], "flops", "macs",
+                     unit="MACs"))  # fmt: skip
     lengths = [counts["flops"]["length"] for counts in configs]
     return {"rows": found, "lengths": lengths}
 
