@@ -279,6 +279,30 @@ def test_a_mask_is_followed_through_used_specs(blocks: str) -> None:
     assert found.macs.exact == plain.macs.exact
 
 
+def test_picked_sources_count_the_same_gathered_or_under_a_mask() -> None:
+    pick = "{op: mask_add, from: z}, {op: top_k, id: i, k: c}"
+    gathered = (
+        f"{pick}, {{op: gather, id: a, from: [k, i.index], axis: -2}},"
+        "{op: gather, id: b, from: [v, i.index], axis: -2},"
+        "{op: einsum, id: x, from: [q, a], formula: 'h t d, h t k d -> h t k'},"
+        "{op: pick_mask, from: [x, i.index], source: s}, softmax,"
+        "{op: einsum, from: [prev, b], formula: 'h t k, h t k d -> h t d'}"
+    )
+    masked = (
+        f"{pick}, {{op: scatter_mask, id: m, from: i.index, size: s}},"
+        "{op: matmul, id: a, from: [q, k], transpose_b: true},"
+        f"{{op: mask_add, from: [a, m]}}, mask_add, softmax, {MEAN}"
+    )
+    one, other = (counted(f"{QKV}, z: [t, s]", blocks) for blocks in (gathered, masked))
+    assert one.macs.exact == other.macs.exact
+    number = inspect(
+        spec_of(f"{DIMS.replace('c <= n', 'c <= s')}inputs: {{{QKV}, z: [t, s]}}\n"
+                f"blocks: [{gathered}]\n"),
+        overrides={"h": 2, "t": 3, "s": 5, "k": 4, "v": 6, "c": 4},
+    ).macs.number  # fmt: skip
+    assert number == 2 * (3 + 4 + 4) * (4 + 6)
+
+
 def test_scores_that_are_read_whole_elsewhere_are_computed_whole() -> None:
     masked = "{op: matmul, id: a, from: [q, k], transpose_b: true}, {op: mask_add, id: b, %s}"
     both = counted(QKV, masked % "kind: window, window: w" + ", {op: sum, from: a}")

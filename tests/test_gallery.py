@@ -505,7 +505,9 @@ def test_counts_are_those_of_inspect(site: Path, id: str) -> None:
         wanted = {
             "Parameters": counts["params"]["total"],
             "Forward pass": counts["flops"]["forward"],
+            "Matrix products": counts["flops"]["macs"],
             "KV cache per token": counts["kv_cache"]["per_token"],
+            "Cache in all": counts["kv_cache"]["total"],
         }
         if "Active per token" in rows:
             wanted["Active per token"] = counts["params"]["active"]

@@ -10,7 +10,7 @@ from transformer_diagrams.dims import Dim
 from transformer_diagrams.graph.frame import Frame
 
 LENGTHS = ("d_t", "d_s")  # sizes that are a number of positions in every spec
-_POSITIONS = re.compile(r"\b(positions?|tokens?|patches|frames|length)\b")
+_POSITIONS = re.compile(r"\b(positions?|tokens?|patches|frames|length|sequence|context)\b")
 
 
 @dataclass(frozen=True, slots=True)
