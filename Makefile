@@ -17,8 +17,10 @@ export VENV_PYTHON := $(PY)
 FORMATS ?= svg
 # More options for pytest, e.g.  make test ARGS="-k shapes"
 ARGS    ?=
+# How many inputs `make fuzz` tries.
+N       ?= 1000
 
-.PHONY: diagrams docs site setup test lint types bench accept locks release-check clean help
+.PHONY: diagrams docs site setup test lint types fuzz bench accept locks release-check clean help
 
 ## diagrams: draw specs/ into diagrams/, only what changed (FORMATS=svg,pdf,png for more)
 diagrams: $(STAMPS)/run $(STAMPS)/cairo
@@ -46,6 +48,10 @@ lint: $(STAMPS)/dev
 ## types: mypy --strict over the package
 types: $(STAMPS)/run $(STAMPS)/dev
 	@$(PY) -m mypy
+
+## fuzz: N mutated specs through every stage (N=1000): no foreign exception, no hang
+fuzz: $(STAMPS)/run $(STAMPS)/dev
+	@$(PY) tests/fuzz/run.py --count $(N)
 
 ## bench: ratios of time and memory, all measured in one run
 bench: $(STAMPS)/run $(STAMPS)/dev

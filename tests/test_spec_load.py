@@ -454,3 +454,10 @@ def test_many_faults_do_not_take_long() -> None:
 def test_the_same_text_gives_the_same_spec() -> None:
     assert load(FULL) == load(FULL)
     assert load(FULL, pure=True) == load(FULL)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
+def test_a_byte_that_is_no_text_has_its_line_whatever_ends_lines(end: str) -> None:
+    report = Report()
+    assert decode(f"a: b{end}c: {end}  ".encode() + b"\xf7", "t.yaml", report) is None
+    assert (report.faults[0].span.line, report.faults[0].span.column) == (3, 3)

@@ -345,3 +345,15 @@ def test_several_faults_of_yaml_and_of_the_spec_come_in_one_run() -> None:
 def test_a_file_over_the_limit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "MAX_BYTES", 10)
     assert one("blocks: [softmax]\n").code == "file-too-large"
+
+
+@pytest.mark.parametrize(
+    "text", ["a:\n  ? [", "a: 'b", "a: [", "a: {b: ", "a: *", "a\nb: ? ", "? - : -", "a: !"]
+)
+def test_a_fault_at_the_end_lies_inside_the_file(text: str) -> None:
+    for body in (text, text + "\n"):
+        _, report = tree(body)
+        lines = body.split("\n")
+        for fault in report.faults:
+            assert 1 <= fault.span.line <= len(lines)
+            assert 1 <= fault.span.column <= len(lines[fault.span.line - 1]) + 1

@@ -246,6 +246,21 @@ def dims_defined_in_a_row(n: int) -> str:
 
 
 @shape
+def dims_defined_backwards(n: int) -> str:
+    head = "dims:\n" + "".join(
+        f"  d{i}: {{doc: width, value: d{i - 1} + 1}}\n" for i in reversed(range(1, n))
+    )
+    return head + "  d0: {doc: a size, default: 3}\ninputs: {x: [d0]}\nblocks: [gelu]\n"
+
+
+@shape
+def dims_defined_by_two(n: int) -> str:
+    rows = [f"  d{i}: {{value: max(d{i - 1}, d{i - 2})}}\n" for i in range(2, min(n, 35))]
+    head = "dims:\n" + "".join(reversed(rows))
+    return head + "  d0: {default: 3}\n  d1: {default: 4}\ninputs: {x: [d0]}\nblocks: [gelu]\n"
+
+
+@shape
 def dims_defaults_in_a_row(n: int) -> str:
     head = "dims:\n  d0: {doc: a size, default: 2}\n"
     head += lines("  d#: {doc: width, default: d@ + 1}", n, 1)
@@ -472,6 +487,11 @@ def comment_behind_each(n: int) -> str:
 
 
 @shape
+def comment_behind_each_on_a_line(n: int) -> str:
+    return X + f"blocks: [{listed('gelu', n)}] # x\n"
+
+
+@shape
 def cut_at_hash(n: int) -> str:
     return X + "blocks:\n" + lines("- label: a #b\n  op: gelu", n)
 
@@ -662,8 +682,9 @@ def uses_doubled(n: int) -> Made:
 # ---- the stages ----------------------------------------------------------------------------
 
 
-def stages(place: Path) -> dict[str, float]:
-    """Seconds of each stage on one spec; the stages after a refusal are left out."""
+def stages(place: Path, *, drawn: bool = True) -> dict[str, float]:
+    """Seconds of each stage on one spec; those after a refusal are left out, and, unless it is
+    ``drawn``, those after the counts."""
     from transformer_diagrams import DiagramError, api
     from transformer_diagrams.diff.compare import compare as compare_graphs
     from transformer_diagrams.faults_text import faults_text
@@ -690,6 +711,8 @@ def stages(place: Path) -> dict[str, float]:
         inspection = model.inspection()
         inspection.as_json()
         done("inspect")
+        if not drawn:
+            return took
         model.graph()
         done("graph")
         scene = model.scene()

@@ -28,9 +28,9 @@ class Quoted(str):
 # ---- what is put in ------------------------------------------------------------------------
 
 NUMBERS = [
-    "0", "-1", "1", "2", "7", "1.5", "-0.0", "1e400", "1e-400", "nan", "inf", "017", "0x1F", "1_000",
-    "2147483648", "9223372036854775808", "340282366920938463463374607431768211456", "9" * 400,
-    "10^10", "10^10^10", "2^2048", "3/7", "1/0", "1e5",
+    "0", "-1", "1", "2", "7", "1.5", "-0.0", "1e400", "1e-400", "nan", "inf", "017", "0x1F",
+    "1_000", "2147483648", "9223372036854775808", "340282366920938463463374607431768211456",
+    "9" * 400, "10^10", "10^10^10", "2^2048", "3/7", "1/0", "1e5",
 ]  # fmt: skip
 FORMULAS = [
     "d_m", "2 d_m", "d_m / n_h", "d_m - d_m", "d_m - 8", "d_m / (d_m - d_m)", "8 / (n_h - d_m)",
@@ -39,32 +39,34 @@ FORMULAS = [
     "d_m // 3", "gcd(d_m, 4)", "2 2", "d_m d_m^2", "...", "...B", "d_t == 3", "n_h | d_m",
 ]  # fmt: skip
 WORDS = [
-    "", " ", "true", "false", "null", "~", "yes", "prev", "x", "a b", "a, b", "[", "{a: b}", "*a", "&a",
-    "!!str x", "<<", "#", "a #b", "- a", "a: b", "%", "@", "`", "|", ">", "?", "../x", "/", "a/b.yaml",
-    "x" * 300, "w " * 600, "id.port", "id.0", "0", "gqa", "rope", "llama3", "gelu", "box", "linear",
-    "add", "use", "train", "infer", "frozen", "callout", "norm", "residual", "not tied", "a and",
-    "kind == gelu", "()", "not " * 400 + "a", "(" * 60, "\u00e9t\u00e9", "\u4e2d\u6587", "\U0001f600",
-    "\u202eabc", "a\u0301", "\u200b", "\ufb01", "\u05d0\u05d1", "\u0661", "K\u00e4se", "a\u00a0b",
-    "<script>", "&amp;", "'", '"', "''", "javascript:x", "a\\b", "\\", "$", "$$", "a$b", "{", "}",
+    "", " ", "true", "false", "null", "~", "yes", "prev", "x", "a b", "a, b", "[", "{a: b}",
+    "*a", "&a", "!!str x", "<<", "#", "a #b", "- a", "a: b", "%", "@", "`", "|", ">", "?",
+    "../x", "/", "a/b.yaml", "x" * 300, "w " * 600, "id.port", "id.0", "0", "gqa", "rope",
+    "llama3", "gelu", "box", "linear", "add", "use", "train", "infer", "frozen", "callout",
+    "norm", "residual", "not tied", "a and", "kind == gelu", "()", "not " * 400 + "a", "(" * 60,
+    "\u00e9t\u00e9", "\u4e2d\u6587", "\U0001f600", "\u202eabc", "a\u0301", "\u200b", "\ufb01",
+    "\u05d0\u05d1", "\u0661", "K\u00e4se", "a\u00a0b", "<script>", "&amp;", "'", '"', "''",
+    "javascript:x", "a\\b", "\\", "$", "$$", "a$b", "{", "}",
 ]  # fmt: skip
 LABELS = [
     "$x$", "$W_Q$", "$\\frac{a}{b}$", "$x_{x_{x}}$", "$\\vec{W}$", "$\\unknown$", "$a", "$ $",
-    "$\\sqrt{x}$", "$\\mathrm{softmax}$", "$\\left( x \\right)$", "a $b$ c $d$", "$\u4e2d$", "$_$",
-    "$^{}$", "$\\$", "$x^{2}_{3}$", "Linear $d_m$",
+    "$\\sqrt{x}$", "$\\mathrm{softmax}$", "$\\left( x \\right)$", "a $b$ c $d$", "$\u4e2d$",
+    "$_$", "$^{}$", "$\\$", "$x^{2}_{3}$", "Linear $d_m$",
 ]  # fmt: skip
 HOSTILE = [*NUMBERS, *FORMULAS, *WORDS, *LABELS]
 KEYS = [
     "op", "use", "residual", "repeat", "group", "parallel", "columns", "blocks", "id", "from",
-    "label", "title", "role", "counts_as", "shape", "stack", "copies", "mark", "when", "if", "share",
-    "once", "note", "open", "direction", "with", "out", "bias", "weight", "dims", "where", "options",
-    "configs", "inputs", "outputs", "show", "tags", "builds_on", "source", "value", "default", "doc",
-    "tex", "choices", "dtype", "x-a", "<<", "true", "1", "", "lable", "heads", "axis", "length", "to",
-    "sizes", "table", "kind", "window", "causal", "sides",
+    "label", "title", "role", "counts_as", "shape", "stack", "copies", "mark", "when", "if",
+    "share", "once", "note", "open", "direction", "with", "out", "bias", "weight", "dims",
+    "where", "options", "configs", "inputs", "outputs", "show", "tags", "builds_on", "source",
+    "value", "default", "doc", "tex", "choices", "dtype", "x-a", "<<", "true", "1", "", "lable",
+    "heads", "axis", "length", "to", "sizes", "table", "kind", "window", "causal", "sides",
 ]  # fmt: skip
 BYTES = [
-    b"\0", b"\t", b"\r", b"\n", b"\x85", b"\xff", b"\xed\xa0\x80", b"\xef\xbb\xbf", b"\xe2\x80\xa8",
-    b"\x07", b"\x1b", b"'", b'"', b"#", b": ", b"- ", b"[", b"]", b"{", b"}", b",", b"&a ", b"*a",
-    b"!!x ", b"|\n", b">\n", b"? ", b"---\n", b"...\n", b"<<: ", b"%YAML 9.9\n", b"\\", b"  ", b"`",
+    b"\0", b"\t", b"\r", b"\n", b"\x85", b"\xff", b"\xed\xa0\x80", b"\xef\xbb\xbf",
+    b"\xe2\x80\xa8", b"\x07", b"\x1b", b"'", b'"', b"#", b": ", b"- ", b"[", b"]", b"{", b"}",
+    b",", b"&a ", b"*a", b"!!x ", b"|\n", b">\n", b"? ", b"---\n", b"...\n", b"<<: ",
+    b"%YAML 9.9\n", b"\\", b"  ", b"`",
 ]  # fmt: skip
 
 
@@ -73,7 +75,7 @@ BYTES = [
 
 def taken_apart(text: str) -> Tree:
     """The tree of a text, its scalars as typed."""
-    return _tree(yaml.compose(text, Loader=yaml.SafeLoader))
+    return _tree(yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
 
 
 def _tree(node: Any) -> Tree:
@@ -189,7 +191,9 @@ class Mutator:
             for _ in range(chance.choice((1, 1, 1, 2, 20))):
                 holder.insert(key, _copied(holder[key]))
         else:
-            holder[chance.choice((f"{key}2", f"{key}_", chance.choice(KEYS)))] = _copied(holder[key])
+            holder[chance.choice((f"{key}2", f"{key}_", chance.choice(KEYS)))] = _copied(
+                holder[key]
+            )
 
     def swap(self, tree: Tree, holder: Any, key: Any, chance: random.Random) -> None:
         other, place = chance.choice(places(tree))
@@ -260,7 +264,9 @@ class Mutator:
         value = holder[key]
         if isinstance(value, str):
             at = chance.randrange(len(value) + 1)
-            new = chance.choice(("", "x", "_", " ", "$", "\\", "{", "0", "\u00e9", "\u202e", "'", "."))
+            new = chance.choice(
+                ("", "x", "_", " ", "$", "\\", "{", "0", "\u00e9", "\u202e", "'", ".")
+            )
             kept = type(value)
             holder[key] = kept(value[:at] + new + value[at + chance.randrange(2) :])
 

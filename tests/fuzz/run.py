@@ -146,12 +146,16 @@ def misplaced(fault: Any, label: str, text: str) -> str:
 
 def _where(fault: BaseException) -> str:
     """The innermost place of the package in a traceback."""
-    frames = [f for f in traceback.extract_tb(fault.__traceback__) if "transformer_diagrams" in f.filename]
+    frames = [
+        f for f in traceback.extract_tb(fault.__traceback__) if "transformer_diagrams" in f.filename
+    ]
     last = frames[-1] if frames else traceback.extract_tb(fault.__traceback__)[-1]
     return f"({Path(last.filename).name}:{last.lineno} {last.name})"
 
 
-def batch(examiner: Examiner, mutator: mutate.Mutator, numbers: range) -> tuple[dict[int, str], int]:
+def batch(
+    examiner: Examiner, mutator: mutate.Mutator, numbers: range
+) -> tuple[dict[int, str], int]:
     """What was found among some inputs, in a process of its own; and how many were fine."""
     found: dict[int, str] = {}
     passed = 0

@@ -29,7 +29,7 @@ class Evaluator:
 
     spec: Spec
     reduce: Callable[[Dim], Dim]  # puts definitions in
-    defaults: Mapping[str, Dim]  # those that no setting overrides
+    defaults: Mapping[str, Dim]  # those that no setting overrides, put into each other
     numbers: Mapping[str, int]
 
     def __call__(self, dim: Dim) -> Amount:

@@ -28,7 +28,7 @@ from transformer_diagrams.graph.options import (
     positive_integer,
     resolve_settings,
 )
-from transformer_diagrams.graph.scope import parse_cached, parse_condition_cached
+from transformer_diagrams.graph.scope import in_order, parse_cached, parse_condition_cached
 from transformer_diagrams.spec.model import Spec
 
 NONE: Mapping[str, Any] = MappingProxyType({})
@@ -184,9 +184,7 @@ def inspect(
     params = count_params(spec, tally, evaluate)
     cached = count_cache(found.frame, tally, evaluate)
     flops, macs = evaluate(tally.flops), evaluate(tally.macs)
-    missing = dict.fromkeys(
-        name for a in (params.total, cached.total, flops) for name in a.missing
-    )
+    missing = dict.fromkeys(name for a in (params.total, cached.total, flops) for name in a.missing)
     return Inspection(
         spec.id,
         spec.title,
@@ -265,4 +263,8 @@ def _defaults(spec: Spec, settings: Settings) -> dict[str, Dim]:
         default = parse_cached(dim.default.value)
         if not (name in LENGTHS and default.is_const):
             found[name] = default
+    for name in in_order({name: sorted(default.free) for name, default in found.items()}):
+        put = {other: found[other] for other in sorted(found[name].free & found.keys() - {name})}
+        with suppress(DimError):  # too large: left as it is
+            found[name] = found[name].subs(put)
     return found

@@ -727,7 +727,7 @@ def make_atom(kind: str, args: tuple[Dim, ...]) -> Dim:
 def rebuild(d: Dim, put: Callable[[str | Atom], Dim | None]) -> Dim:
     """``d`` with each factor replaced by ``put(factor)``, or kept where that is None."""
     total: Dim = ZERO
-    same: Poly = {}
+    flat: Poly = {}  # what has no denominator is added up in place: a sum may have many terms
     for mono, c in d.terms:
         kept: list[tuple[str | Atom, int]] = []
         new: Dim | None = None
@@ -739,11 +739,20 @@ def rebuild(d: Dim, put: Callable[[str | Atom], Dim | None]) -> Dim:
                 power = value if exponent == 1 else value**exponent
                 new = power if new is None else new * power
         if new is None:
-            same[mono] = c
-        else:
-            total = total + new * _make(((tuple(kept), c),))
-    if same:
-        total = total + _from(same)
+            flat[mono] = poly.whole(flat.get(mono, 0) + c)
+            continue
+        new = new * _make(((tuple(kept), c),))
+        if new.den is not None:
+            total = total + new
+            continue
+        for term, number in new.terms:
+            flat[term] = poly.whole(flat.get(term, 0) + number)
+        if len(flat) > 2 * MAX_TERMS:
+            flat = {term: number for term, number in flat.items() if number}
+            if len(flat) > MAX_TERMS:
+                raise too_large(f"more than {MAX_TERMS:,} terms")
+    if flat:
+        total = total + _from(flat)
     return total if d.den is None else divided(total, rebuild(d.den, put))
 
 

@@ -17,7 +17,14 @@ from transformer_diagrams.graph.options import (
     default_options,
     option_value,
 )
-from transformer_diagrams.graph.scope import Note, Scope, dim_fault, parse_cached
+from transformer_diagrams.graph.scope import (
+    Note,
+    Scope,
+    dim_fault,
+    free_names,
+    in_order,
+    parse_cached,
+)
 from transformer_diagrams.ops.registry import Shape
 from transformer_diagrams.spec.model import Block, Spec, Text
 
@@ -176,22 +183,15 @@ class _Binder:
                 self.bind(name, axis, f"from the shape of its input '{port.name}'", (("", at),))
 
     def by_texts(self) -> None:
-        """Definitions first; a default must not hide a value that follows from them."""
-        changed = True
-        while changed:
-            changed = False
-            for kind in ("value", "default"):
-                for name, dim in self.used.dims.items():
-                    text = dim.value if kind == "value" else dim.default
-                    if name in self.env or text is None or (kind == "default" and dim.value):
-                        continue
-                    value = self.read(text, f"dims.{name}.{kind}")
-                    if value is None:
-                        continue
-                    self.settle(name, value, text, kind)
-                    changed = True
-                if changed:
-                    break
+        """The sizes that no one else binds, by their definitions and defaults."""
+        texts = {name: dim.value or dim.default for name, dim in self.used.dims.items()}
+        for name in in_order({n: free_names(t) for n, t in texts.items() if t is not None}):
+            text, kind = texts[name], "value" if self.used.dims[name].value else "default"
+            if name in self.env or text is None:
+                continue
+            value = self.read(text, f"dims.{name}.{kind}")
+            if value is not None:
+                self.settle(name, value, text, kind)
 
     def settle(self, name: str, value: Dim, text: Text, kind: str) -> None:
         self.texts[name] = text

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from transformer_diagrams.dims import Dim
@@ -82,7 +83,7 @@ class Node:
     doc_path: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Group:
     """A container. Its children are listed in order of first need.
 
@@ -109,6 +110,14 @@ class Group:
     note: str = ""
     span: Span = NOWHERE
     doc_path: str = ""
+
+    @cached_property
+    def leaving(self) -> Mapping[End, tuple[Edge, ...]]:
+        """The edges by their tail."""
+        found: dict[End, list[Edge]] = {}
+        for edge in self.edges:
+            found.setdefault(edge.tail, []).append(edge)
+        return {tail: tuple(edges) for tail, edges in found.items()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from transformer_diagrams.errors import (
     Span,
     did_you_mean,
 )
+from transformer_diagrams.graph.scope import free_names, in_order
 from transformer_diagrams.spec.model import OptionSpec, Spec, Text
 
 OptionValue = bool | str
@@ -179,21 +180,12 @@ def known_numbers(
     that shows both sides.
     """
     numbers = dict(settings.numbers)
-    changed = True
-    while changed:
-        changed = False
-        # Definitions first: a default must not hide a value that follows from given numbers.
-        for kind in ("value", "default"):
-            for name, dim in spec.dims.items():
-                text = dim.value if kind == "value" else dim.default
-                if name in numbers or text is None or (kind == "default" and dim.value):
-                    continue
-                number = _evaluate(text.value, numbers)
-                if number is not None and number > 0:
-                    numbers[name] = number
-                    changed = True
-            if changed:
-                break
+    texts = {name: dim.value or dim.default for name, dim in spec.dims.items()}
+    for name in in_order({n: free_names(t) for n, t in texts.items() if t is not None}):
+        text = texts[name]
+        number = _evaluate(text.value, numbers) if name not in numbers and text else None
+        if number is not None and number > 0:
+            numbers[name] = number
     for name, dim in spec.dims.items():
         text = dim.value or dim.default
         if text is not None and name not in numbers:

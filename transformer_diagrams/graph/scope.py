@@ -257,6 +257,33 @@ class Scope:
         return tuple(given)
 
 
+def free_names(text: Text) -> list[str]:
+    """The names in a formula, sorted; none when it cannot be read."""
+    try:
+        return sorted(parse_cached(text.value).free)
+    except DimError:
+        return []
+
+
+def in_order(needs: Mapping[str, Iterable[str]]) -> list[str]:
+    """The names, each after those that it needs, as far as they do not need each other."""
+    order: list[str] = []
+    begun: set[str] = set()
+    for start in needs:
+        trail = [(start, iter(needs[start]))] if start not in begun else []
+        begun.add(start)
+        while trail:
+            name, left = trail[-1]
+            below = next((n for n in left if n in needs and n not in begun), None)
+            if below is None:
+                order.append(name)
+                trail.pop()
+            else:
+                begun.add(below)
+                trail.append((below, iter(needs[below])))
+    return order
+
+
 def dim_fault(error: DimError, text: str, span: Span, path: str) -> Fault:
     """A fault at the very character that a formula cannot be read at."""
     column = getattr(error, "column", 0) or 0

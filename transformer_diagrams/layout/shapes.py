@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from transformer_diagrams.graph.ir import BORDER, Group, Node
+from transformer_diagrams.graph.ir import BORDER, End, Group, Node
 from transformer_diagrams.layout.layers import main_port
 
 
@@ -15,11 +15,7 @@ def net_label(
     group: Group, child: int, port: int, shapes: str, tex: Mapping[str, str]
 ) -> tuple[str, str]:
     """(markup, kind) of the text beside the net that leaves (child, port); ("", "") for none."""
-    edges = [
-        e
-        for e in group.edges
-        if (e.tail.child, e.tail.port) == (child, port) and e.kind != "residual"
-    ]
+    edges = [e for e in group.leaving.get(End(child, port), ()) if e.kind != "residual"]
     if not edges:
         return "", ""
     own = next((e.label for e in edges if e.label), "")

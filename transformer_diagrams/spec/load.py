@@ -34,10 +34,11 @@ from transformer_diagrams.spec.model import (
     Value,
 )
 from transformer_diagrams.spec.model import Source as Publication
-from transformer_diagrams.spec.yaml_source import Map, Node, Scalar, Seq, kind_of, read
+from transformer_diagrams.spec.yaml_source import Map, Node, Scalar, Seq, Source, kind_of, read
 
 _LABEL: Final = Key("label", "label", "")
 _TEXT: Final = Key("text", "text", "")
+_MOST_NOTES: Final = 12
 # Declarations come first: everything else refers to them.
 _ORDER: Final = ("options", "dims", "configs", "inputs", "blocks")
 
@@ -131,10 +132,9 @@ def decode(data: bytes, file: str, report: Report) -> str | None:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        before = data[: error.start]
-        line = before.count(b"\n") + 1
-        row = before.rpartition(b"\n")[2].decode("utf-8")
-        column = len(row.removeprefix("\ufeff")) + 1
+        before = Source(data[: error.start].decode("utf-8"), file).text
+        line = before.count("\n") + 1
+        column = len(before) - before.rfind("\n")
         byte = data[error.start]
         fault(
             "encoding",
@@ -349,15 +349,21 @@ class _Loader:
         }
         done: set[str] = set()
         for start in needs:
-            trail: list[str] = []
-            todo = [(start, 0)]
-            while todo:
-                name, depth = todo.pop()
-                del trail[depth:]
-                if name in trail:
-                    cycle = [*trail[trail.index(name) :], name]
+            # The way from the start to here, with what is left to look at at each step.
+            trail = {start: iter(needs[start])} if start not in done else {}
+            while trail:
+                here = next(reversed(trail))
+                below = next((name for name in trail[here] if name not in done), None)
+                if below is None:
+                    done.add(trail.popitem()[0])
+                elif below not in trail:
+                    trail[below] = iter(needs.get(below, ()))
+                else:
+                    names = list(trail)
+                    cycle = [*names[names.index(below) :], below]
                     value = dims[start].value
                     assert value is not None
+                    inner = cycle[1:-1][:_MOST_NOTES]
                     self.f.fault(
                         "definition-cycle",
                         f"the size is defined through itself: {' -> '.join(cycle)}",
@@ -365,15 +371,10 @@ class _Loader:
                         f"dims.{start}.value",
                         found=value.value,
                         expected="definitions that end in sizes without one",
-                        notes=tuple((f"'{n}' is defined here", dims[n].span) for n in cycle[1:-1]),
+                        notes=tuple((f"'{n}' is defined here", dims[n].span) for n in inner),
                     )
-                    done.update(cycle)
+                    done.update(trail)
                     break
-                if name in done:
-                    continue
-                trail.append(name)
-                todo.extend((need, depth + 1) for need in reversed(needs.get(name, ())))
-            done.update(trail)
 
     def _options(self, node: Node, path: str) -> Mapping[str, OptionSpec]:
         made: dict[str, OptionSpec] = {}

@@ -59,6 +59,9 @@ def syntax_fault(source: Source, error: Any, path: str = "") -> Fault:
     context = str(error.context or "")
     mark = error.problem_mark or error.context_mark
     line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+    if line > len(source.starts):  # behind the last line, which we ended ourselves
+        line = len(source.starts)
+        column = len(source.line(line)) + 1
     opened = error.context_mark
     notes: tuple[tuple[str, Span], ...] = ()
     shown = source.line(line)
