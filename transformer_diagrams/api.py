@@ -202,7 +202,9 @@ class Model:
         """
         _, report = self._loaded
         if report.errors:
-            return report
+            from transformer_diagrams import labels
+
+            return _joined(report.faults, labels.faults(self._loaded[0]))
         if config is None:
             return _joined(report.faults, self._labels.faults, self._checked.report.faults)
         self._know(config, ())

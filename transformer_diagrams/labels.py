@@ -83,8 +83,12 @@ def _of_block(block: Block) -> Iterator[_Shown]:
             yield _Shown(ref.label.value, f"{block.path}.from", ref.label.span)
     if block.kind != "op" or block.label is not None:
         return
+    try:
+        attrs = {attr.name: attr.shown for attr in registry.get(block.op).attrs}
+    except registry.UnknownOp:
+        return  # told by whoever reads the blocks
     for name, value in block.attrs.items():
-        shown = registry.get(block.op).attr(name).shown
+        shown = attrs.get(name)
         typed = str(value.value)
         if shown == "tex" and typed:
             tex = symbol_tex(typed)

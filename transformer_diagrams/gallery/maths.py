@@ -6,6 +6,10 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from transformer_diagrams.text import Complaint
 
 _NAME = re.compile(r"(?<![\w$])([A-Za-z])_([A-Za-z0-9]+)(?!\w)")
 _TOKEN = re.compile(r"[A-Za-z]\w*|[=<>!]=|\d+(?:\.\d+)?|\^|.", re.DOTALL)
@@ -84,8 +88,7 @@ def tex_html(tex: str, *, display: bool = False) -> str:
     """
     from transformer_diagrams.text import measure
 
-    # Sums and fractions of a formula on a line of its own are set large.
-    layout = measure(f"$\\displaystyle {tex}$" if display else f"${tex}$", SIZE)
+    layout = measure(_markup(tex, display), SIZE)
     left, top, right, bottom = layout.ink
     left, right = min(0.0, left), max(layout.width, right)
     top, bottom = min(top, -layout.ascent * 0.9), max(bottom, 2.0)
@@ -102,11 +105,16 @@ def tex_html(tex: str, *, display: bool = False) -> str:
     )
 
 
-def tex_fault(tex: str) -> str:
-    """What is wrong with a formula, in words; "" when nothing is."""
-    from transformer_diagrams.text import measure
+def tex_complaints(tex: str, *, display: bool = False) -> tuple[Complaint, ...]:
+    """What is wrong with a formula."""
+    from transformer_diagrams.text import judge
 
-    return "; ".join(fault.message for fault in measure(f"${tex}$", SIZE).warnings)
+    return judge(_markup(tex, display))
+
+
+def _markup(tex: str, display: bool) -> str:
+    # Sums and fractions of a formula on a line of its own are set large.
+    return f"$\\displaystyle {tex}$" if display else f"${tex}$"
 
 
 STEP = 0.05  # ems: how finely a formula's depth below the baseline is said

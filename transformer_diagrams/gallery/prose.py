@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from transformer_diagrams.errors import DiagramError, Fault, Span, did_you_mean
-from transformer_diagrams.gallery.maths import tex_fault, tex_html
+from transformer_diagrams.gallery.maths import tex_complaints, tex_html
 from transformer_diagrams.gallery.order import Page
 from transformer_diagrams.options import ask_error
 
@@ -217,11 +217,13 @@ def _sections(
 
     def keep(found: re.Match[str]) -> str:
         # Markdown would read the signs of a formula; it is put back after the cleaning.
-        tex = (found[1] or found[2]).strip()
-        wrong = tex_fault(tex)
+        tex = " ".join((found[1] or found[2]).split())
+        wrong = tex_complaints(tex, display=bool(found[1]))
         if wrong:
+            line = text[: text.find(found[0])].count("\n") + 1 + offset
             raise DiagramError(
-                Fault("bad-formula", f"a formula cannot be set: {wrong}", Span(file), found=tex)
+                Fault(one.code, one.message, Span(file, line), found=tex, hint=one.hint)
+                for one in wrong
             )
         formulas.append(tex_html(tex, display=bool(found[1])))
         return f"\ue000{len(formulas) - 1}\ue001"

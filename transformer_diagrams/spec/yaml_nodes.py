@@ -171,15 +171,18 @@ class Source:
                 at += 1
 
     def _block_positions(self, node: Scalar) -> Iterator[int]:
-        row = node.line
-        for line in node.text.split("\n"):
-            row += 1
-            while row <= len(self.starts) and not self.line(row).strip() and line.strip():
-                row += 1
-            raw = self.line(row)
-            inset = max(0, raw.find(line[:8]))
-            begin = self.index(row, 1) + inset if row <= len(self.starts) else 0
-            yield from range(begin, begin + len(line) + 1)
+        """As :meth:`positions`, for ``|`` and ``>``: only blanks and line ends were folded."""
+        text = self.text
+        at = self.index(node.line + 1, 1)
+        for char in node.text:
+            if not char.isspace():
+                while at < len(text) and text[at] != char:
+                    at += 1
+                yield at
+                at += 1
+            else:
+                yield at
+                at += text[at : at + 1].isspace()
 
     def inside(self, node: Scalar, offset: int) -> Span:
         """The place of one character (from zero) of a scalar's value."""

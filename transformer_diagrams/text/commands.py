@@ -25,6 +25,8 @@ ORDINARY: Final = _pairs(
     "alpha α beta β gamma γ delta δ epsilon ϵ varepsilon ε zeta ζ eta η theta θ vartheta ϑ "
     "iota ι kappa κ varkappa ϰ lambda λ mu μ nu ν xi ξ omicron ο pi π varpi ϖ rho ρ varrho ϱ "
     "sigma σ varsigma ς tau τ upsilon υ phi ϕ varphi φ chi χ psi ψ omega ω digamma ϝ "
+    "varGamma 𝛤 varDelta 𝛥 varTheta 𝛩 varLambda 𝛬 varXi 𝛯 varPi 𝛱 varSigma 𝛴 varUpsilon 𝛶 "
+    "varPhi 𝛷 varPsi 𝛹 varOmega 𝛺 Diamond ◇ "
     "Gamma Γ Delta Δ Theta Θ Lambda Λ Xi Ξ Pi Π Sigma Σ Upsilon Υ Phi Φ Psi Ψ Omega Ω "
     "infty ∞ partial ∂ nabla ∇ forall ∀ exists ∃ nexists ∄ emptyset ∅ varnothing ∅ ell ℓ "
     "hbar ℏ hslash ℏ prime ′ dprime ″ backprime ‵ neg ¬ lnot ¬ top ⊤ bot ⊥ angle ∠ "
@@ -39,7 +41,7 @@ ORDINARY: Final = _pairs(
 )
 
 BINARY: Final = _pairs(
-    "times × cdot · centerdot · div ÷ pm ± mp ∓ ast ∗ star ⋆ circ ∘ bullet ∙ cap ∩ cup ∪ "
+    "times × cdot · centerdot · div ÷ pm ± mp ∓ ast ∗ star ⋆ circ ∘ bullet • cap ∩ cup ∪ "
     "uplus ⊎ sqcap ⊓ sqcup ⊔ vee ∨ lor ∨ wedge ∧ land ∧ setminus ∖ smallsetminus ∖ wr ≀ "
     "diamond ⋄ bigtriangleup △ bigtriangledown ▽ triangleleft ◁ triangleright ▷ lhd ⊲ rhd ⊳ "
     "unlhd ⊴ unrhd ⊵ oplus ⊕ ominus ⊖ otimes ⊗ oslash ⊘ odot ⊙ circledcirc ⊚ circledast ⊛ "
@@ -61,6 +63,9 @@ RELATIONS: Final = _pairs(
     "Vdash ⊩ Vvdash ⊪ nvdash ⊬ nvDash ⊭ asymp ≍ doteq ≐ doteqdot ≑ Doteq ≑ triangleq ≜ "
     "circeq ≗ eqcirc ≖ risingdotseq ≓ fallingdotseq ≒ bumpeq ≏ Bumpeq ≎ approxeq ≊ backsim ∽ "
     "backsimeq ⋍ nsim ≁ ncong ≇ thickapprox ≈ thicksim ∼ bowtie ⋈ Join ⋈ smile ⌣ frown ⌢ "
+    "backepsilon ϶ eqsim ≂ nVdash ⊮ nVDash ⊯ npreceq ⋠ nsucceq ⋡ lnsim ⋦ gnsim ⋧ precnsim ⋨ "
+    "succnsim ⋩ ntrianglelefteq ⋬ ntrianglerighteq ⋭ lesseqqgtr ⪋ gtreqqless ⪌ lnapprox ⪉ "
+    "gnapprox ⪊ precapprox ⪷ succapprox ⪸ precnapprox ⪹ succnapprox ⪺ subsetneqq ⫋ supsetneqq ⫌ "
     "between ≬ pitchfork ⋔ therefore ∴ because ∵ vartriangle ▵ trianglelefteq ⊴ "
     "trianglerighteq ⊵ vartriangleleft ⊲ vartriangleright ⊳ ntriangleleft ⋪ ntriangleright ⋫ "
     "coloneqq ≔ coloneq ≔ eqqcolon ≕ Coloneqq ⩴ colonequals ≔ "
@@ -77,7 +82,7 @@ RELATIONS: Final = _pairs(
     "Rrightarrow ⇛ Lleftarrow ⇚ nrightarrow ↛ nleftarrow ↚ nleftrightarrow ↮ nRightarrow ⇏ "
     "nLeftarrow ⇍ nLeftrightarrow ⇎ circlearrowleft ↺ circlearrowright ↻ curvearrowleft ↶ "
     "curvearrowright ↷ looparrowleft ↫ looparrowright ↬ multimap ⊸ Lsh ↰ Rsh ↱ "
-    "dashrightarrow ⇢ dashleftarrow ⇠"
+    "dashrightarrow ⇢ dashleftarrow ⇠ mapsfrom ↤"
 )
 
 # Large operators; below and above them stand limits (in a formula of its own).
@@ -85,7 +90,7 @@ LARGE: Final = _pairs(
     "sum ∑ prod ∏ coprod ∐ bigcup ⋃ bigcap ⋂ bigvee ⋁ bigwedge ⋀ bigoplus ⨁ bigotimes ⨂ "
     "bigodot ⨀ biguplus ⨄ bigsqcup ⨆"
 )
-INTEGRALS: Final = _pairs("int ∫ iint ∬ iiint ∭ oint ∮ oiint ∯ oiiint ∰ smallint ∫")
+INTEGRALS: Final = _pairs("int ∫ iint ∬ iiint ∭ iiiint ⨌ oint ∮ oiint ∯ oiiint ∰ smallint ∫")
 
 PUNCTUATION: Final = {"colon": ":", "ldotp": ".", "cdotp": "·"}
 
@@ -270,7 +275,7 @@ SIGNS: Final = {sign: kind for sign, kind in SYMBOLS.values() if sign} | {
 }
 """The class of a sign that is typed itself: ``×`` is a binary operator."""
 
-SPOKEN: Final = {"∣": "|", "⩽": "≤", "⩾": "≥", "∙": "•", "ϵ": "ε", "ϕ": "φ", "⟂": "⊥",
+SPOKEN: Final = {"∣": "|", "⩽": "≤", "⩾": "≥", "ϵ": "ε", "ϕ": "φ", "⟂": "⊥",
                  "𝚤": "i", "𝚥": "j", "−": "-", "∗": "*"}  # fmt: skip
 """Words say the more common of two signs that mean the same, so that they are found."""
 

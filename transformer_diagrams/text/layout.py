@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 LEADING = 1.28
 """Distance of baselines, in font sizes."""
 
-_FORMAT = 6  # of the stored layouts: raise when anything that is drawn changes
+_FORMAT = 7  # of the stored layouts: raise when anything that is drawn changes
 _CAP = 0.689  # height of capitals in font sizes, for centring
 _TOP, _BOTTOM = 0.74, 0.22  # least ascent and descent in font sizes
 _TALL, _DEEP = 0.98, 0.42  # ink beyond these is centred by its own box, not by its capitals

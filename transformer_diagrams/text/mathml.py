@@ -71,6 +71,9 @@ class _Writer:
         return made
 
     def _row(self, node: Node, ask: _Ask) -> ET.Element:
+        # {K} is set as K is: a script has its place by what it is.
+        if len(node.parts) == 1 and node.parts[0].kind in ("letter", "number"):
+            return self.one(node.parts[0], ask)
         return self.row(node.parts, ask)
 
     # -- what is drawn itself

@@ -15,7 +15,7 @@ _RAISED = frozenset("0123456789+-()")
 _SUPER = str.maketrans("0123456789+-()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾")
 _SPACES = re.compile(r"\s+")
 # Signs of operators that stand close to what they join, and those typed with the blanks meant.
-_CLOSE = frozenset("·∗⋆∘∙+−=<>:/\\")
+_CLOSE = frozenset("·∗⋆∘•+−=<>:/\\")
 _ROOTS = {"": "√", "2": "√", "3": "∛", "4": "∜"}
 _OPERATORS = frozenset((*LARGE.values(), *INTEGRALS.values()))
 
