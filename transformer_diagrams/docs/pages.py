@@ -14,6 +14,7 @@ from transformer_diagrams.docs import (
     op_reference,
     program,
     structure,
+    tex_reference,
 )
 
 PAGES: tuple[str, ...] = (
@@ -34,6 +35,7 @@ PARTS: Mapping[str, Callable[[Path], str]] = {
     **op_reference.PARTS,
     **program.PARTS,
     **structure.PARTS,
+    **tex_reference.PARTS,
 }
 
 _MARKED = re.compile(
