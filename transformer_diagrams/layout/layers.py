@@ -120,11 +120,17 @@ def output_places(node: Node) -> list[int]:
     return places if len(set(places)) > 1 else [-1] * len(places)
 
 
-def spine_of(group: Group, nested: bool = True) -> tuple[list[int], int]:
+def aside(sides: Mapping[tuple[str, int], str]) -> int:
+    """The inputs of a group that come from its flanks, as bits of ``_Feeds.outer``."""
+    return sum(2 << port for kind, port in sides if kind in ("in", "lean"))
+
+
+def spine_of(group: Group, nested: bool = True, flanked: int = 0) -> tuple[list[int], int]:
     """The main stream of a group: its edges from the first output back to an input.
 
     In a ``nested`` group that is always the first input's stream, since the stream around it goes
-    on there. Returns the edge indices and the border input port it starts from (-1: none).
+    on there; what comes only from ``flanked`` inputs (see ``aside``) steps aside. Returns the edge
+    indices and the border input port it starts from (-1: none).
     """
     into: dict[tuple[int, int], int] = {}
     for index, edge in enumerate(group.edges):
@@ -139,7 +145,7 @@ def spine_of(group: Group, nested: bool = True) -> tuple[list[int], int]:
         ends = sinks or [i for i in range(len(group.children)) if i not in tails]
         if not ends:
             return [], -1
-        child, port = ends[0], main_port(group, ends[0], 0, nested)
+        child, port = ends[0], main_port(group, ends[0], 0, nested, flanked)
     edges: list[int] = []
     seen: set[int] = set()
     while (child, port) in into:
@@ -152,11 +158,13 @@ def spine_of(group: Group, nested: bool = True) -> tuple[list[int], int]:
         if child in seen:
             break
         seen.add(child)
-        port = main_port(group, child, edge.tail.port, nested)
+        port = main_port(group, child, edge.tail.port, nested, flanked)
     return edges, -1
 
 
-def main_port(group: Group, index: int, out_port: int, nested: bool = True) -> int:
+def main_port(
+    group: Group, index: int, out_port: int, nested: bool = True, flanked: int = 0
+) -> int:
     """The input that carries the main stream through a child of ``group``.
 
     The first one that does not come from constants alone nor, among alike ones, only skips over
@@ -173,7 +181,7 @@ def main_port(group: Group, index: int, out_port: int, nested: bool = True) -> i
     if count < 2:
         return 0
     tails = {e.head.port: e.tail for e in _feeds_of(_Same(group)).into.get(index, ())}
-    first = _worked_on(group, tails, child.alike)
+    first = _worked_on(group, tails, child.alike, flanked)
     if count < 3 or len(tails) < count:
         return first
     if nested and group.kind != "root" and len(group.inputs) > 1:
@@ -236,13 +244,13 @@ def _outer_bits(outer: Mapping[int, int], end: End) -> int:
     return 2 << end.port if end.child == BORDER else outer.get(end.child, 0)
 
 
-def _worked_on(group: Group, tails: Mapping[int, End], alike: bool) -> int:
-    """The first operand that does not come from constants alone; of alike ones, no skip either."""
+def _worked_on(group: Group, tails: Mapping[int, End], alike: bool, flanked: int) -> int:
+    """The first operand that comes from more than constants and flanks; of alike ones, no skip."""
     distinct = set(tails.values())
     if len(distinct) < 2:
         return 0
     feeds = _feeds_of(_Same(group))
-    given = {end for end in distinct if _outer_bits(feeds.outer, end)}
+    given = {end for end in distinct if _outer_bits(feeds.outer, end) & ~flanked}
     for port in sorted(tails):
         end = tails[port]
         skips = alike and any(_went_into(feeds, end, other) for other in distinct if other != end)
@@ -279,8 +287,9 @@ def build_layers(group: Group, sides: Mapping[tuple[str, int], str], nested: boo
     children = group.children
     flow = flow_of(group)
     rank = _ranks(group, flow)
-    spine = set(spine_of(group, nested)[0])
-    below = _fed_from_below(group, spine, nested)
+    flanked = aside(sides)
+    spine = set(spine_of(group, nested, flanked)[0])
+    below = _fed_from_below(group, spine, nested, flanked)
     above = {group.edges[i].tail.child: group.edges[i].tail.port for i in spine}
 
     def add(cell: Cell) -> int:
@@ -386,11 +395,13 @@ def build_layers(group: Group, sides: Mapping[tuple[str, int], str], nested: boo
     return layers
 
 
-def _fed_from_below(group: Group, spine: set[int], nested: bool) -> dict[int, int]:
+def _fed_from_below(
+    group: Group, spine: set[int], nested: bool, flanked: int
+) -> dict[int, int]:
     """The input of each circle that enters it from below; all others come from its sides."""
     ports = {group.edges[i].head.child: group.edges[i].head.port for i in spine}
     return {
-        index: ports[index] if index in ports else main_port(group, index, 0, nested)
+        index: ports[index] if index in ports else main_port(group, index, 0, nested, flanked)
         for index, child in enumerate(group.children)
         if isinstance(child, Node) and child.form == "circle"
     }

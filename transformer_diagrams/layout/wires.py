@@ -9,6 +9,7 @@ from itertools import pairwise
 from transformer_diagrams.graph.ir import BORDER
 from transformer_diagrams.layout.layers import (
     Segment,
+    aside,
     flow_of,
     is_wide,
     spine_of,
@@ -90,7 +91,7 @@ def draw_wires(w: Work) -> None:
     for port, cell in layers.out_cell.items():
         w.out.outs[port] = Gate("end", cells[cell].u)
     w.out.length = w.top[-1] if w.top else 0.0
-    edges, port = spine_of(w.group, w.nested)
+    edges, port = spine_of(w.group, w.nested, aside(w.sides))
     w.out.spine = frozenset(edges)
     if port >= 0 and port in layers.in_cell:
         w.out.ref = cells[layers.in_cell[port]].u
