@@ -65,6 +65,19 @@ def test_what_no_later_position_sees_need_not_be_kept(blocks: str) -> None:
     assert layer.window.exact == parse("w")
 
 
+def test_the_whole_cache_is_that_of_all_positions_so_far() -> None:
+    found = kept(QKV, f"{CACHE}, {FUSED % 'causal: true'}", h=2, k=3, m=4, d_t=1, d_s=10)
+    assert found.total.number == 2 * 2 * 3 * 10
+    assert found.length is not None
+    assert found.length.number == 10
+
+
+def test_the_widest_of_two_windows_is_kept() -> None:
+    both = f"{CACHE}, {FUSED % 'id: a, window: w'}, {FUSED % 'id: b, window: 2 w'}"
+    found = kept(QKV, f"{both}, {{op: add, from: [a, b]}}")
+    assert found.capped.exact == parse("4 h k w")
+
+
 def test_what_another_reader_sees_whole_is_kept_whole() -> None:
     both = f"{CACHE}, {FUSED % 'id: a, window: w'}, {FUSED % 'id: b, causal: true'}"
     found = kept(QKV, f"{both}, {{op: add, from: [a, b]}}")

@@ -303,6 +303,13 @@ def test_picked_sources_count_the_same_gathered_or_under_a_mask() -> None:
     assert number == 2 * (3 + 4 + 4) * (4 + 6)
 
 
+def test_a_mask_behind_the_softmax_saves_nothing_before_it() -> None:
+    late = "{op: matmul, from: [q, k], transpose_b: true}, softmax, {op: mask_add, kind: window,"
+    found = counted(QKV, f"{late} window: w}}")
+    whole = counted(QKV, "{op: matmul, from: [q, k], transpose_b: true}")
+    assert found.macs.exact == whole.macs.exact
+
+
 def test_scores_that_are_read_whole_elsewhere_are_computed_whole() -> None:
     masked = "{op: matmul, id: a, from: [q, k], transpose_b: true}, {op: mask_add, id: b, %s}"
     both = counted(QKV, masked % "kind: window, window: w" + ", {op: sum, from: a}")

@@ -139,8 +139,8 @@ def cache_lines(found: Inspection) -> list[str]:
     if cached.fixed.exact.as_int() != 0:
         more("fixed", "fixed", cached.fixed)
     if cached.total.exact.as_int() != 0:
-        where = f"total at {found.positions} positions" if found.positions else "total"
-        more("total", where, cached.total)
+        length = None if cached.length is None else cached.length.number
+        more("total", f"total at {length} positions" if length else "total", cached.total)
     if len(cached.layers) > 1:
         rows += [(f"  {_layer_name(layer)}", layer.total) for layer in cached.layers]
         told.append("layers")

@@ -50,7 +50,8 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class Cache:
-    """``per_layer`` is None when the layers differ; 0 when nothing is cached."""
+    """``per_layer`` is None when the layers differ; 0 when nothing is cached. ``length`` is how
+    many positions of the text ``total`` is for; None where caches are of several lengths."""
 
     per_token: Amount
     per_layer: Amount | None
@@ -59,6 +60,7 @@ class Cache:
     per_source_token: Amount
     fixed: Amount
     total: Amount
+    length: Amount | None
     layers: tuple[Layer, ...]
 
 
@@ -96,6 +98,7 @@ def count_cache(frame: Frame, tally: Tally, evaluate: Evaluator) -> Cache:
     lengths = Lengths.of(frame)
     layers: dict[tuple[str, Dim, Dim | None], _Sum] = {}
     whole, growth, capped = _Sum(), ZERO, ZERO
+    texts = dict.fromkeys(c.kept for c in tally.caches if kind_of(c, lengths) == "text")
     for cached in tally.caches:
         layer = layers.setdefault((cached.layer, cached.times, cached.reach), _Sum())
         kind, kept = kind_of(cached, lengths), cached.kept
@@ -130,5 +133,6 @@ def count_cache(frame: Frame, tally: Tally, evaluate: Evaluator) -> Cache:
         evaluate(whole.source),
         evaluate(whole.fixed),
         evaluate(whole.total),
+        evaluate(next(iter(texts))) if len(texts) == 1 else None,
         found,
     )

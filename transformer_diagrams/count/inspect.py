@@ -57,7 +57,7 @@ class Inspection:
 
     @property
     def positions(self) -> int | None:
-        """How many positions the FLOPs and the whole cache are for, where that is known."""
+        """How many positions the FLOPs are for, where that is known."""
         return self.length or self.numbers.get("d_t")
 
     def as_json(self) -> dict[str, Any]:
@@ -91,7 +91,7 @@ class Inspection:
                 "per_source_token": cached.per_source_token.number,
                 "fixed": cached.fixed.number,
                 "total": cached.total.number,
-                "length": self.positions,
+                "length": cached.length.number if cached.length is not None else None,
                 "layers": [
                     {
                         "path": layer.path,

@@ -160,7 +160,8 @@ def _back(looker: Looker, frame: Frame, forward: _Forward, outputs: Needs) -> Si
             found = forward.own.get(index)
             passes = () if atom.kind == "add" else kept(applied)
             whole = applied.seen is not None and not passes  # its scores are inside
-            if need.seen is not None and not whole:
+            mixes = applied.op.family == "elementwise" and "axis" in applied.op.attr_names
+            if need.seen is not None and not whole and not mixes:  # a softmax needs its whole row
                 found = need.seen if found is None else found.joined(need.seen)
             if found is not None:
                 sight.seen[index] = found
