@@ -239,7 +239,7 @@ def test_blocks_tell_their_shape_and_weights() -> None:
     sizes = {"d_m": 4096, "n_h": 32, "n_g": 8}
     number = api.load("gqa").inspect(set=sizes)["params"]["total"]
     assert attention["number"] == f"{maths.shortened(number)} in 8B"
-    assert blocks["embed"]["params"] == "V d_m"
+    assert blocks["embed"]["params"] == "d_m V"  # as its sizes are declared
     assert blocks["embed"]["shape"] == "[d_t] → [d_t, d_m]"
 
 

@@ -228,7 +228,7 @@ def test_sizes_are_bound_by_with_then_by_name_then_by_shape_then_by_default() ->
     wide = "title: W\ndims: {a: positions, w: width, n_h: heads}\ninputs: {x: [a, w]}\n" \
            "blocks: [{use: attention, id: attn}]\n"
     opened = graph_of(wide, open=["attn"])
-    assert shape(opened, "attn/heads_q") == "[n_h, a, d_K]"
+    assert shape(opened, "attn/heads_q") == "[n_h, d_t, d_K]"  # a, by the name it has inside
     assert shape(opened, "attn") == "[a, w]"
 
 

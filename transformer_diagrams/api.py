@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from transformer_diagrams.count import Inspection
     from transformer_diagrams.diff import Comparison
     from transformer_diagrams.graph.check import Checked
+    from transformer_diagrams.graph.frame import Used
     from transformer_diagrams.graph.ir import Graph
     from transformer_diagrams.layout.scene import Scene
     from transformer_diagrams.lint import LintReport
@@ -209,6 +210,18 @@ class Model:
             return _joined(report.faults, self._labels.faults, self._checked.report.faults)
         self._know(config, ())
         return _joined(report.faults, self._labels.faults, self._numbers(config, {}).faults)
+
+    def used(self) -> list[Used]:
+        """Every spec that this one uses: what its sizes and options were bound to, and how.
+
+        Empty while faults keep the shapes unknown.
+        """
+        from transformer_diagrams.graph.frame import used_in
+
+        if self._loaded[1].errors:
+            return []
+        frame = self._checked.inferred.frame
+        return [] if frame is None else used_in(frame)
 
     def validate(self) -> Report:
         """What the JSON Schema alone finds, as an editor would mark it; see :meth:`check` for all.

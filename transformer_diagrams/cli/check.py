@@ -18,6 +18,7 @@ from transformer_diagrams.streams import dump, say
 
 if TYPE_CHECKING:
     from transformer_diagrams.api import Model
+    from transformer_diagrams.graph.frame import Used
 
 
 @click.command(
@@ -26,13 +27,17 @@ Examples:
   transformer-diagrams check my.yaml
   transformer-diagrams check specs                 every spec in a folder
   transformer-diagrams check llama3 --config 8B    with these numbers only
+  transformer-diagrams check my.yaml -v            what the used specs were given
   transformer-diagrams check my.yaml --json
 """
 )
 @specs_argument()
 @config_option
+@click.option(
+    "-v", "--verbose", is_flag=True, help="List what the sizes of each used spec are bound to."
+)
 @json_option
-def check(specs: tuple[str, ...], config: str | None, as_json: bool) -> int:
+def check(specs: tuple[str, ...], config: str | None, verbose: bool, as_json: bool) -> int:
     """Check specs: form, wiring, and every tensor's shape, symbolically and for each config.
 
     All faults are told in one run.
@@ -52,14 +57,38 @@ def check(specs: tuple[str, ...], config: str | None, as_json: bool) -> int:
                     "file": model.label,
                     "ok": report.ok,
                     "faults": [fault.as_json() for fault in report.faults],
+                    **({"used": [_used_json(used) for used in model.used()]} if verbose else {}),
                 }
             )
         else:
             codes.show(report.faults)
             say(f"{model.label}: {summary(report.faults)}")
+            for used in model.used() if verbose else ():
+                say(_used_text(used))
     if as_json:
         say(dump({"ok": codes.code == 0, "specs": rows}))
     return codes.code
+
+
+_MOST_PATHS = 6
+
+
+def _used_text(used: Used) -> str:
+    """One used spec: where, then a line for each size and option."""
+    paths = ", ".join(used.paths[:_MOST_PATHS])
+    more = len(used.paths) - _MOST_PATHS
+    lines = [f"  {paths}{f' and {more} more' if more > 0 else ''}: {used.id}"]
+    cells = [(f"{each.name} = {each.value}", each.how) for each in used.given]
+    wide = max((len(cell) for cell, _ in cells), default=0)
+    return "\n".join([*lines, *(f"    {cell:<{wide}}  {how}" for cell, how in cells)])
+
+
+def _used_json(used: Used) -> dict[str, Any]:
+    bound = [
+        {"name": each.name, "value": each.value, "how": each.how, "doc": each.doc}
+        for each in used.given
+    ]
+    return {"id": used.id, "at": list(used.paths), "bound": bound}
 
 
 @click.command(

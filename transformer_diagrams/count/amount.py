@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from transformer_diagrams.dims import Dim, DimError
+from transformer_diagrams.dims import Dim, DimError, Speller, spelt_by
 from transformer_diagrams.errors import DiagramError, Fault
 from transformer_diagrams.spec.model import Spec
 
@@ -14,7 +14,8 @@ from transformer_diagrams.spec.model import Spec
 class Amount:
     """``number`` is None while a size in ``exact`` has no number.
 
-    ``formula`` has definitions and defaults put in; ``exact`` is what is evaluated.
+    ``formula`` has definitions put in, and defaults where they leave no fraction that no name
+    stands for; ``exact`` is what is evaluated.
     """
 
     formula: Dim
@@ -31,6 +32,7 @@ class Evaluator:
     reduce: Callable[[Dim], Dim]  # puts definitions in
     defaults: Mapping[str, Dim]  # those that no setting overrides, put into each other
     numbers: Mapping[str, int]
+    speller: Speller = field(default_factory=Speller)
 
     def __call__(self, dim: Dim) -> Amount:
         """``dim`` as an amount.
@@ -48,15 +50,19 @@ class Evaluator:
         missing = tuple(sorted(exact.free - self.numbers.keys()))
         if not missing:
             try:
-                number = exact.evaluate({n: self.numbers[n] for n in sorted(exact.free)})
+                with spelt_by(self.speller):
+                    number = exact.evaluate({n: self.numbers[n] for n in sorted(exact.free)})
             except DimError as error:
                 raise DiagramError(
                     Fault(
                         "no-whole-number",
                         f"cannot count '{self.spec.id}': {error}",
                         self.spec.span,
-                        found=str(exact),
+                        found=self.speller.text(exact),
                         hint=getattr(error, "hint", "") or "",
                     )
                 ) from error
-        return Amount(formula, exact, number, missing)
+        if self.speller.has_fraction(formula) and not self.speller.has_fraction(exact):
+            formula = exact
+        spelt = self.speller.spelt
+        return Amount(spelt(formula), spelt(exact), number, missing)

@@ -16,7 +16,7 @@ from transformer_diagrams.count.cache import Cache, count_cache
 from transformer_diagrams.count.flops import CAUSAL, CONVENTIONS, DEFAULT_LENGTH, DENSE
 from transformer_diagrams.count.params import Params, count_params
 from transformer_diagrams.count.tally import Counter
-from transformer_diagrams.dims import Dim, DimError
+from transformer_diagrams.dims import Dim, DimError, Speller
 from transformer_diagrams.errors import NOWHERE, DiagramError, Fault, Report
 from transformer_diagrams.graph.check import infer
 from transformer_diagrams.graph.infer import Library
@@ -53,6 +53,7 @@ class Inspection:
     macs: Amount
     convention: str
     length: int | None
+    speller: Speller  # how its formulas are spelt
     missing: tuple[str, ...]  # sizes without a number; what depends on them is None
 
     @property
@@ -179,7 +180,9 @@ def inspect(
     found = infer(spec, library, settings, numeric=False)
     found.report.raise_if_errors()
     assert found.frame is not None  # no errors, so everything is known
-    evaluate = Evaluator(spec, found.reduce, _defaults(spec, settings), numbers)
+    defaults = _defaults(spec, settings)
+    speller = found.frame.scope.speller.with_defaults(defaults)
+    evaluate = Evaluator(spec, found.reduce, defaults, numbers, speller)
     tally = Counter(half=convention == CAUSAL).tally(found.frame)
     params = count_params(spec, tally, evaluate)
     cached = count_cache(found.frame, tally, evaluate)
@@ -197,6 +200,7 @@ def inspect(
         macs,
         convention,
         used_length,
+        speller,
         tuple(sorted(missing)),
     )
 

@@ -125,7 +125,7 @@ def _flops(found: Inspection) -> Cell:
         whole, rest = divmod(found.flops.number, length)
         number = whole if rest == 0 else round(found.flops.number / length, 1)
     try:
-        formula = str(found.flops.formula / sym(LENGTH))
+        formula = found.speller.text(found.flops.formula / sym(LENGTH))
     except DimError:
         formula = f"({found.flops.formula}) / {LENGTH}"
     return Cell(number, formula)

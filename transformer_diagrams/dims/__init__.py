@@ -18,6 +18,7 @@ from transformer_diagrams.dims.facts import Facts, above
 from transformer_diagrams.dims.near import nearest_divisors, nearest_multiples
 from transformer_diagrams.dims.reading import names_in, parse
 from transformer_diagrams.dims.show import symbol_tex
+from transformer_diagrams.dims.spelling import Speller, spelt_by
 from transformer_diagrams.dims.verdict import Verdict
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "Dim",
     "DimError",
     "Facts",
+    "Speller",
     "Verdict",
     "above",
     "ceil_of",
@@ -38,6 +40,7 @@ __all__ = [
     "parse",
     "parse_condition",
     "product",
+    "spelt_by",
     "sym",
     "symbol_tex",
     "whole_from",

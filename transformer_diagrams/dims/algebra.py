@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from contextvars import ContextVar
 from fractions import Fraction
 from functools import lru_cache
 from operator import itemgetter
+from typing import Protocol
 
 from transformer_diagrams.dims import polynomials as poly
 from transformer_diagrams.dims.errors import (
@@ -28,6 +30,18 @@ from transformer_diagrams.dims.near import nearest_multiples
 from transformer_diagrams.dims.polynomials import Coef, Mono, Poly
 
 Terms = tuple[tuple[Mono, Coef], ...]
+
+
+class Spells(Protocol):
+    """Chooses how a formula is printed."""
+
+    def text(self, d: Dim, /) -> str: ...
+    def tex(self, d: Dim, /) -> str: ...
+
+
+SPELLER: ContextVar[Spells | None] = ContextVar("speller", default=None)
+"""Who spells the formulas that are printed now; see ``spelling.spelt_by``."""
+
 _FIRST = itemgetter(0)
 _LARGEST = 1 << MAX_BITS
 
@@ -51,7 +65,7 @@ class Atom:
     def key(self) -> tuple[str, str]:
         """What atoms are sorted by: the same in every process."""
         if self._key is None:
-            self._key = (self.kind, ", ".join(str(arg) for arg in self.args))
+            self._key = (self.kind, ", ".join(arg.canonical for arg in self.args))
         return self._key
 
     def __hash__(self) -> int:
@@ -90,7 +104,7 @@ class Dim:
     2048
     """
 
-    __slots__ = ("_free", "_hash", "_text", "den", "depth", "terms")
+    __slots__ = ("_free", "_hash", "_spelt", "_text", "den", "depth", "terms")
 
     terms: Terms  # sorted by monomial; the number 0 has none
     den: Dim | None  # a sum with whole coefficients below the fraction, or None
@@ -98,6 +112,7 @@ class Dim:
     _free: frozenset[str] | None  # these three are worked out when first asked for
     _hash: int | None
     _text: str | None
+    _spelt: tuple[str, str] | None  # its text and TeX where a speller has chosen them
 
     def __init__(self) -> None:
         raise TypeError("use parse, sym or const to make a Dim")
@@ -218,7 +233,9 @@ class Dim:
     def __reduce__(self) -> tuple[object, ...]:
         return _make, (self.terms, self.den)  # a cached hash would not fit another process
 
-    def __str__(self) -> str:
+    @property
+    def canonical(self) -> str:
+        """Its text in the one order that is the same everywhere: what formulas are sorted by."""
         found = self._text
         if found is None:
             from transformer_diagrams.dims.show import plain
@@ -226,8 +243,21 @@ class Dim:
             found = self._text = plain(self)
         return found
 
+    def __str__(self) -> str:
+        """Its text as its author would write it, where a speller says how (``spelling``)."""
+        if self._spelt is not None:
+            return self._spelt[0]
+        speller = SPELLER.get()
+        return self.canonical if speller is None else speller.text(self)
+
     def __repr__(self) -> str:
-        return f"Dim({str(self)!r})"
+        return f"Dim({self.canonical!r})"
+
+    def spelt(self, text: str, tex: str) -> Dim:
+        """An equal formula that is printed like this; what is computed from it is not."""
+        copy = _make(self.terms, self.den)
+        copy._spelt = (text, tex)
+        return copy
 
     def tex(self, names: Mapping[str, str] | None = None) -> str:
         r"""The formula in TeX; ``names`` gives the TeX of names that do not follow the rule.
@@ -236,6 +266,11 @@ class Dim:
         >>> print(parse("2 n_g d_K").tex(), parse("d_cq").tex({"d_cq": "d_c'"}))
         2\, n_g\, d_K d_c'
         """
+        if self._spelt is not None:
+            return self._spelt[1]
+        speller = SPELLER.get()
+        if speller is not None and not names:
+            return speller.tex(self)
         from transformer_diagrams.dims.show import tex
 
         return tex(self, names)
@@ -423,6 +458,7 @@ def _make(terms: Terms, den: Dim | None = None) -> Dim:
     d._hash = None
     d._free = None
     d._text = None
+    d._spelt = None
     depth = 0 if den is None else den.depth
     for mono, _ in terms:
         for factor, _ in mono:
@@ -680,7 +716,7 @@ def _extreme(kind: str, args: list[Dim]) -> Dim:
         kept.append(d)
     if len(kept) == 1:
         return kept[0]
-    kept.sort(key=lambda d: (not d.is_const, str(d)))
+    kept.sort(key=lambda d: (not d.is_const, d.canonical))
     return of_atom(Atom(kind, tuple(kept)))
 
 

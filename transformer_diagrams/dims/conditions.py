@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from transformer_diagrams.dims.algebra import Dim, sole_atom
 from transformer_diagrams.dims.errors import DimError
 from transformer_diagrams.dims.reading import COMPARISONS, read_condition
-from transformer_diagrams.dims.show import tex
 
-_TEX = {"==": "=", "!=": r"\neq", "<=": r"\leq", ">=": r"\geq", "<": "<", ">": ">", "|": r"\mid"}
+TEX = {"==": "=", "!=": r"\neq", "<=": r"\leq", ">=": r"\geq", "<": "<", ">": ">", "|": r"\mid"}
 _FAILS = {"==": "!=", "!=": "==", "<=": ">", ">=": "<", "<": ">=", ">": "<="}
 
 
@@ -32,7 +31,7 @@ class Condition:
 
     def tex(self, names: Mapping[str, str] | None = None) -> str:
         r"""``n_g \mid n_h``; ``names`` as for :meth:`Dim.tex`."""
-        return f"{tex(self.left, names)} {_TEX[self.op]} {tex(self.right, names)}"
+        return f"{self.left.tex(names)} {TEX[self.op]} {self.right.tex(names)}"
 
     @property
     def free(self) -> frozenset[str]:

@@ -15,6 +15,7 @@ import re
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 from transformer_diagrams.dims.algebra import (
     Dim,
@@ -171,7 +172,7 @@ class Reader:
             error = too_large(f"more than {MAX_NESTING} parentheses inside one another")
             raise DimError(error.message, self.now.column, error.hint)
 
-    def sum(self) -> Dim:
+    def sum(self) -> Any:
         self.deeper()
         values = [self.term()]
         while self.sees("+", "-"):
@@ -180,7 +181,21 @@ class Reader:
             self.column = sign.column
             values.append(more if sign.text == "+" else -more)
         self.depth -= 1
-        return values[0] if len(values) == 1 else summed(values)
+        return values[0] if len(values) == 1 else self.total(values)
+
+    # What the pieces become; a subclass may make something else of them that has the operators.
+
+    def number_of(self, text: str) -> Any:
+        return const(Fraction(text) if "." in text else int(text))
+
+    def named(self, name: str) -> Any:
+        return sym(name)
+
+    def total(self, values: list[Any]) -> Any:
+        return summed(values)
+
+    def function(self, name: str, args: list[Any]) -> Any:
+        return _FUNCTIONS[name][0](*args)
 
     def signs(self) -> bool:
         """Any number of signs before a term; True for minus."""
@@ -189,7 +204,7 @@ class Reader:
             negative ^= self.take().text == "-"
         return negative
 
-    def term(self) -> Dim:
+    def term(self) -> Any:
         negative = self.signs()
         value, number = self.run(divides=None, after_number=False)
         if negative:
@@ -223,7 +238,7 @@ class Reader:
     def starts_unit(self) -> bool:
         return self.now.kind in ("name", "number") or self.sees("(")
 
-    def run(self, *, divides: Token | None, after_number: bool) -> tuple[Dim, bool]:
+    def run(self, *, divides: Token | None, after_number: bool) -> tuple[Any, bool]:
         """Factors side by side; also whether it was one bare number."""
         number = self.now.kind == "number"
         value = self.power()
@@ -242,7 +257,7 @@ class Reader:
             single = False
         return value, number and single
 
-    def power(self, *, first: bool = True) -> Dim:
+    def power(self, *, first: bool = True) -> Any:
         if not first and self.now.kind == "number":
             raise DimError(
                 f"the number {self.now.text} follows a factor",
@@ -268,10 +283,10 @@ class Reader:
             value = value ** (-number if negative else number)
         return value
 
-    def unit(self) -> Dim:
+    def unit(self) -> Any:
         token = self.take()
         if token.kind == "number":
-            return const(Fraction(token.text) if "." in token.text else int(token.text))
+            return self.number_of(token.text)
         if token.kind == "name":
             return self.called(token)
         if token.text == "(" and token.kind == "sign":
@@ -281,7 +296,7 @@ class Reader:
         self.at -= 1
         raise self.unexpected("a name, a number or '('")
 
-    def called(self, token: Token) -> Dim:
+    def called(self, token: Token) -> Any:
         known = _FUNCTIONS.get(token.text)
         if known is None:
             after = self.now
@@ -295,7 +310,7 @@ class Reader:
                     (f"did you mean '{close}'? " if close else "") + f"known: {listed}; "
                     "a product has a space or * before the parenthesis",
                 )
-            return sym(token.text)
+            return self.named(token.text)
         if not self.sees("("):
             raise DimError(
                 f"'{token.text}' is a function, and '(' is missing", token.column,
@@ -307,14 +322,14 @@ class Reader:
             self.take()
             args.append(self.sum())
         self.close(opened)
-        make, least, most = known
+        _, least, most = known
         if not least <= len(args) <= most:
             raise DimError(
                 f"'{token.text}' takes one argument, not {len(args)}", token.column,
                 f"write {token.text}(a / b)",
             )
         self.column = token.column
-        return make(*args)
+        return self.function(token.text, args)
 
     def close(self, opened: Token) -> None:
         if not self.sees(")"):
@@ -345,7 +360,7 @@ class Reader:
         raise self.unexpected("an operator or the end")
 
 
-def _guarded(reader: Reader, read: Callable[[], Dim]) -> Dim:
+def _guarded(reader: Reader, read: Callable[[], Any]) -> Any:
     try:
         return read()
     except DimError as error:
@@ -369,11 +384,12 @@ def parse(text: str) -> Dim:
     reader = Reader(text)
 
     def read() -> Dim:
-        value = reader.sum()
+        value: Dim = reader.sum()
         reader.end()
         return value
 
-    return _guarded(reader, read)
+    found: Dim = _guarded(reader, read)
+    return found
 
 
 @lru_cache(maxsize=16384)
@@ -389,11 +405,11 @@ def names_in(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in found if name not in _FUNCTIONS))
 
 
-def read_condition(text: str) -> tuple[str, Dim, Dim]:
-    """(sign, left, right) of ``left sign right``."""
-    reader = Reader(text)
+def read_condition(text: str, reader: Reader | None = None) -> tuple[str, Any, Any]:
+    """(sign, left, right) of ``left sign right``; ``reader`` may make other things than dims."""
+    reader = reader if reader is not None else Reader(text)
 
-    def side() -> Dim:
+    def side() -> Any:
         return _guarded(reader, reader.sum)
 
     left = side()

@@ -1,19 +1,20 @@
 """Formulas as text that parses back, and as TeX; both with as few parentheses as they need.
 
-Counts stand before widths (``2 n_g d_K``, ``L d_m``), terms of higher degree first, and a sum
-does not begin with a minus where it can be helped (``1 - k``).
+Terms of higher degree stand first, and a sum does not begin with a minus where it can be helped
+(``1 - k``). Names stand in the order that a spec declares them in, where the notation knows one
+(see ``spelling``); else counts before widths (``2 n_g d_K``, ``L d_m``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from transformer_diagrams.dims.algebra import ONE, Atom, Dim, over
 from transformer_diagrams.dims.polynomials import Coef, Mono
 
 # How tightly a piece of text holds together.
-_SUM, _MOD, _QUOTIENT, _PRODUCT, _POWER, _UNIT = range(6)
+SUM, MOD, QUOTIENT, PRODUCT, POWER, UNIT = range(6)
 
 _GREEK = frozenset(
     (
@@ -25,16 +26,17 @@ _GREEK = frozenset(
 )
 
 Piece = tuple[str, int]
+Signed = tuple[tuple[Any, ...], bool, Piece]
 
 
 def plain(d: Dim) -> str:
     """``2 n_g d_K``, ``(a + b) / 2``, ``floor((h - 1) / 2) + 1``: text that parses to ``d``."""
-    return _Plain().dim(d)[0]
+    return Plain().dim(d)[0]
 
 
 def tex(d: Dim, names: Mapping[str, str] | None = None) -> str:
     r"""``2\, n_g\, d_K``, ``d_m / n_h``, ``\lfloor (h - 1) / 2 \rfloor + 1``."""
-    return _Tex(names or {}).dim(d)[0]
+    return Tex(names or {}).dim(d)[0]
 
 
 def name_order(name: str) -> tuple[int, str]:
@@ -46,137 +48,185 @@ def name_order(name: str) -> tuple[int, str]:
     return (2, name) if name.startswith("n_") else (3, name)
 
 
-def _factor_order(factor: str | Atom) -> tuple[int, str]:
-    return name_order(factor) if isinstance(factor, str) else (9, "".join(factor.key))
+class Plain:
+    """The walk over a formula; the methods from ``symbol`` on are what a notation is.
 
-
-def _term_order(mono: Mono) -> tuple[Any, ...]:
-    factors = sorted((_factor_order(f), -e) for f, e in mono)
-    return -sum(e for _, e in mono), factors
-
-
-class _Plain:
-    """The walk over a formula; the methods from ``symbol`` on are what a notation is."""
+    ``order``   what names are sorted by
+    ``called``  what a name is printed as, where that is another one
+    ``wholes``  fractions (above, below) that are whole numbers: ``(H / P) (W / P)``
+    """
 
     minus = "-"
+
+    def __init__(
+        self,
+        order: Callable[[str], Any] = name_order,
+        called: Mapping[str, str] | None = None,
+        wholes: tuple[tuple[Mono, Mono], ...] = (),
+    ) -> None:
+        self.order = order
+        self.called = called or {}
+        self.wholes = wholes
+
+    def factor_order(self, factor: str | Atom) -> tuple[Any, ...]:
+        return (0, self.order(factor)) if isinstance(factor, str) else (1, "".join(factor.key))
+
+    def term_order(self, mono: Mono) -> tuple[Any, ...]:
+        factors = sorted((self.factor_order(f), -e) for f, e in mono)
+        return -sum(e for _, e in mono), factors
 
     def dim(self, d: Dim) -> Piece:
         if d.den is not None:
             top, bottom = over(d)
             negative = all(c < 0 for _, c in top.terms)
             text, level = self.quotient(self.sum(-top if negative else top), self.sum(bottom))
-            return (self.minus + text, _SUM) if negative else (text, level)
-        pieces: list[tuple[tuple[Any, ...], bool, Piece]] = []
+            return (self.minus + text, SUM) if negative else (text, level)
+        pieces: list[Signed] = []
         for top, bottom in d.parts:
             if bottom is ONE:
-                for mono, c in top.terms:
-                    pieces.append((_term_order(mono), c < 0, self.term(mono, -c if c < 0 else c)))
+                pieces += map(self.signed, top.terms)
                 continue
             negative = all(c < 0 for _, c in top.terms)
             above = -top if negative else top
-            order = min(_term_order(mono) for mono, _ in top.terms)
-            pieces.append((order, negative, self.quotient(self.sum(above), self.sum(bottom))))
+            order = min(self.term_order(mono) for mono, _ in top.terms)
+            pieces.append((order, negative, self.fraction(above, bottom)))
         return self.added(pieces)
+
+    def fraction(self, top: Dim, bottom: Dim) -> Piece:
+        """``top / bottom``, as a product of fractions where two or more are whole numbers."""
+        if self.wholes and len(top.terms) == len(bottom.terms) == 1:
+            (above, c), (below, unit) = top.terms[0], bottom.terms[0]
+            left, under = dict(above), dict(below)
+            found: list[Piece] = []
+            for numerator, denominator in self.wholes if unit == 1 else ():
+                while _taken(left, numerator) and _taken(under, denominator):
+                    whole = self.quotient(self.term(numerator, 1), self.term(denominator, 1))
+                    found.append(whole)
+                    _take(left, numerator)
+                    _take(under, denominator)
+            if len(found) > 1 and not any(under.values()):
+                rest = tuple((f, left[f]) for f, _ in above if left[f])
+                texts = [self.term(rest, c)[0]] if rest or c != 1 else []
+                return self.product([*texts, *(self.closed(w, POWER) for w in found)]), PRODUCT
+        return self.quotient(self.sum(top), self.sum(bottom))
 
     def sum(self, d: Dim) -> Piece:
         """A sum with whole coefficients and no fractions."""
-        return self.added(
-            [(_term_order(mono), c < 0, self.term(mono, -c if c < 0 else c)) for mono, c in d.terms]
-        )
+        return self.added([self.signed(term) for term in d.terms])
 
-    def added(self, pieces: list[tuple[tuple[Any, ...], bool, Piece]]) -> Piece:
+    def signed(self, term: tuple[Mono, Coef]) -> Signed:
+        """A term with what it is sorted by, and whether it is subtracted."""
+        mono, c = term
+        return self.term_order(mono), c < 0, self.term(mono, -c if c < 0 else c)
+
+    def added(self, pieces: list[Signed]) -> Piece:
         if not pieces:
-            return "0", _UNIT
+            return "0", UNIT
         pieces.sort(key=lambda piece: piece[0])
         first = next((i for i, piece in enumerate(pieces) if not piece[1]), 0)
         pieces.insert(0, pieces.pop(first))
         _, negative, (text, level) = pieces[0]
         if negative:  # -a % b would be read as (-a) % b
-            text, level = self.minus + self.closed((text, level), _QUOTIENT), _SUM
+            text, level = self.minus + self.closed((text, level), QUOTIENT), SUM
         if len(pieces) == 1:
             return text, level
         for _, negative, (more, _) in pieces[1:]:
             text += (f" {self.minus} " if negative else " + ") + more
-        return text, _SUM
+        return text, SUM
 
     def term(self, mono: Mono, c: Coef) -> Piece:
         """A positive coefficient times factors with positive exponents."""
         texts: list[str] = []
         if c != 1 or not mono:
             texts.append(str(c))
-        for factor, exponent in sorted(mono, key=lambda item: _factor_order(item[0])):
+        for factor, exponent in sorted(mono, key=lambda item: self.factor_order(item[0])):
             piece = self.symbol(factor) if isinstance(factor, str) else self.atom(factor)
             if exponent != 1:
                 piece = self.power(piece, exponent)
             elif len(mono) > 1 or texts:
-                piece = self.closed(piece, _POWER), _POWER
+                piece = self.closed(piece, POWER), POWER
             if len(mono) == 1 and not texts:
                 return piece
             texts.append(piece[0])
         if len(texts) == 1:
-            return texts[0], _UNIT
-        return self.product(texts), _PRODUCT
+            return texts[0], UNIT
+        return self.product(texts), PRODUCT
 
     def closed(self, piece: Piece, level: int) -> str:
         """The text, in parentheses where it does not hold together as tightly as ``level``."""
         return piece[0] if piece[1] >= level else f"({piece[0]})"
 
     def quotient(self, top: Piece, bottom: Piece) -> Piece:
-        return f"{self.closed(top, _PRODUCT)} / {self.closed(bottom, _POWER)}", _QUOTIENT
+        return f"{self.closed(top, PRODUCT)} / {self.closed(bottom, POWER)}", QUOTIENT
 
     def symbol(self, name: str) -> Piece:
-        return name, _UNIT
+        return self.called.get(name, name), UNIT
 
     def product(self, texts: list[str]) -> str:
         return " ".join(texts)
 
     def power(self, piece: Piece, exponent: int) -> Piece:
-        return f"{self.closed(piece, _UNIT)}^{exponent}", _POWER
+        return f"{self.closed(piece, UNIT)}^{exponent}", POWER
 
     def atom(self, atom: Atom) -> Piece:
-        if atom.kind == "mod":
-            a, b = (self.dim(arg) for arg in atom.args)
-            return f"{self.closed(a, _PRODUCT)} % {self.closed(b, _POWER)}", _MOD
-        return f"{atom.kind}({self.listed(atom)})", _UNIT
-
-    def listed(self, atom: Atom) -> str:
-        """The arguments of a function, numbers first and the rest as in a sum."""
+        """A function; the arguments of min and max are numbers first, the rest as in a sum."""
         def order(d: Dim) -> tuple[Any, ...]:
-            return not d.is_const, min((_term_order(m) for m, _ in d.terms), default=()), str(d)
+            terms = min((self.term_order(m) for m, _ in d.terms), default=())
+            return not d.is_const, terms, d.canonical
 
-        return ", ".join(self.dim(arg)[0] for arg in sorted(atom.args, key=order))
+        args = atom.args if atom.kind == "mod" else sorted(atom.args, key=order)
+        return self.function(atom.kind, [self.dim(arg) for arg in args])
+
+    def function(self, kind: str, args: list[Piece]) -> Piece:
+        if kind == "mod":
+            a, b = args
+            return f"{self.closed(a, PRODUCT)} % {self.closed(b, POWER)}", MOD
+        return f"{kind}({', '.join(text for text, _ in args)})", UNIT
 
 
-class _Tex(_Plain):
-    def __init__(self, names: Mapping[str, str]) -> None:
+class Tex(Plain):
+    """TeX; ``names`` gives the TeX of printed names that do not follow the rule."""
+
+    def __init__(self, names: Mapping[str, str], *known: Any) -> None:
+        super().__init__(*known)
         self.names = names
 
     def symbol(self, name: str) -> Piece:
+        name = self.called.get(name, name)
         given = self.names.get(name)
         text = symbol_tex(name) if given is None else given
         # A prime or a power of its own keeps a second one from being put on it.
-        return text, _POWER if "'" in text or "^" in text else _UNIT
+        return text, POWER if "'" in text or "^" in text else UNIT
 
     def product(self, texts: list[str]) -> str:
         return r"\, ".join(texts)
 
     def power(self, piece: Piece, exponent: int) -> Piece:
         text, level = piece
-        if level == _POWER:
+        if level == POWER:
             text = f"{{{text}}}"
-        elif level < _POWER:
+        elif level < POWER:
             text = f"({text})"
         raised = str(exponent) if 0 <= exponent <= 9 else f"{{{exponent}}}"
-        return f"{text}^{raised}", _POWER
+        return f"{text}^{raised}", POWER
 
-    def atom(self, atom: Atom) -> Piece:
-        if atom.kind == "mod":
-            a, b = (self.dim(arg) for arg in atom.args)
-            return rf"{self.closed(a, _PRODUCT)} \bmod {self.closed(b, _POWER)}", _MOD
-        inner = self.listed(atom)
-        if atom.kind in ("floor", "ceil"):
-            return rf"\l{atom.kind} {inner} \r{atom.kind}", _UNIT
-        return rf"\{atom.kind}({inner})", _UNIT
+    def function(self, kind: str, args: list[Piece]) -> Piece:
+        if kind == "mod":
+            a, b = args
+            return rf"{self.closed(a, PRODUCT)} \bmod {self.closed(b, POWER)}", MOD
+        inner = ", ".join(text for text, _ in args)
+        if kind in ("floor", "ceil"):
+            return rf"\l{kind} {inner} \r{kind}", UNIT
+        return rf"\{kind}({inner})", UNIT
+
+
+def _taken(have: dict[str | Atom, int], mono: Mono) -> bool:
+    return all(have.get(factor, 0) >= exponent for factor, exponent in mono)
+
+
+def _take(have: dict[str | Atom, int], mono: Mono) -> None:
+    for factor, exponent in mono:
+        have[factor] -= exponent
 
 
 def symbol_tex(name: str) -> str:

@@ -78,6 +78,11 @@ def build(made: Prepared, source: str, site: Site, dependents: list[str]) -> tup
         parts=[site.link(name, ROOT) for name in record["uses"] if name in site.by_id],
         above=[site.link(name, ROOT) for name in dependents],
         table=table(record),
+        used=[
+            {**used, "link": site.link(used["id"], ROOT) if used["id"] in site.by_id else None}
+            for used in record["used"]
+            if used["bound"]
+        ],
         said={name for config in record["configs"] for name in config["said"]},
         counts=rows(record),
         near=site.neighbours(record["id"], ROOT),

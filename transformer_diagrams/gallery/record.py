@@ -91,6 +91,16 @@ def _made(model: Model) -> Record:
             {"name": o.name, "doc": o.doc, "default": o.default, "choices": list(o.choices)}
             for o in spec.options.values()
         ],
+        "used": [
+            {
+                "id": used.id,
+                "at": list(used.paths),
+                "bound": [
+                    [each.name, each.value, each.how, each.is_size] for each in used.given
+                ],
+            }
+            for used in model.used()
+        ],
         "formulas": plain.as_json(),
         "configs": [
             {

@@ -6,11 +6,13 @@ inputs (an axis that is a bare name), its definition (`value:`), its `default:`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from transformer_diagrams.dims import Dim, DimError, Verdict, nearest_multiples
 from transformer_diagrams.errors import DiagramError, Fault, did_you_mean
+from transformer_diagrams.graph.frame import HOW
 from transformer_diagrams.graph.options import (
     OptionValue,
     bad_option,
@@ -39,16 +41,24 @@ class Binding:
     origins: Mapping[str, tuple[Note, ...]]
     definitions: Mapping[str, Dim]  # sizes of the used spec that keep their own names
     by_text: Mapping[str, Text]  # sizes that have their `value:` or `default:`
+    bound: Mapping[str, str]  # how each came to be: a key of HOW
 
 
-def use_options(block: Block, used: Spec, scope: Scope, report: Report) -> dict[str, OptionValue]:
-    """Options of ``used``: `with`, else the same name in the using spec, else the default."""
+def use_options(
+    block: Block, used: Spec, scope: Scope, report: Report
+) -> tuple[dict[str, OptionValue], dict[str, str]]:
+    """Options of ``used``: `with`, else the same name in the using spec, else the default.
+
+    Also how each was bound: a key of ``HOW``.
+    """
     options = default_options(used)
+    bound = dict.fromkeys(options, "default")
     for name, option in used.options.items():
         if name in scope.options:
             same = option_value(option, scope.options[name])
             if same is not None:
                 options[name] = same
+                bound[name] = "name"
         given = block.bind.get(name)
         if given is None:
             continue
@@ -60,7 +70,8 @@ def use_options(block: Block, used: Spec, scope: Scope, report: Report) -> dict[
             report(bad_option(option, value, given.span, f"{block.path}.with.{name}"))
         else:
             options[name] = chosen
-    return options
+            bound[name] = "with"
+    return options, bound
 
 
 def bind_use(
@@ -101,6 +112,7 @@ class _Binder:
         self.origins: dict[str, tuple[Note, ...]] = {}
         self.definitions: dict[str, Dim] = {}
         self.texts: dict[str, Text] = {}
+        self.bound: dict[str, str] = {}
 
     def report(self, fault: Fault) -> None:
         self.failed = True
@@ -118,11 +130,16 @@ class _Binder:
                 self.report(self.unbound(name))
         if self.failed:
             return None
+        self.tell_captured()
         env = {name: self.env[name] for name in self.used.dims}
-        return Binding(env, self.origins, self.definitions, self.texts)
+        bound = {name: self.bound[name] for name in self.used.dims}
+        return Binding(env, self.origins, self.definitions, self.texts, bound)
 
-    def bind(self, name: str, value: Dim, why: str, notes: tuple[Note, ...]) -> None:
+    def bind(
+        self, name: str, value: Dim, how: str, why: str, notes: tuple[Note, ...]
+    ) -> None:
         self.env[name] = value
+        self.bound[name] = how
         text = f"{name} = {value} in '{self.used.id}', {why}"
         span = notes[0][1] if notes else self.block.span
         self.origins[name] = ((text, span), *notes[1:])
@@ -155,14 +172,15 @@ class _Binder:
                 continue
             names = parse_cached(str(given.value)).free
             why = f"given by `with` at '{block.id}'"
-            self.bind(name, value, why, (("", given.span), *self.scope.notes(names)))
+            notes = (("", given.span), *self.scope.notes(names))
+            self.bind(name, value, "with", why, notes)
 
     def by_name(self) -> None:
         for name in self.used.dims:
             if name in self.scope.env and name not in self.env:
                 why = f"the size of the same name in '{self.scope.spec.id}'"
                 notes = (("", self.block.span), *self.scope.notes([name]))
-                self.bind(name, self.scope.env[name], why, notes)
+                self.bind(name, self.scope.env[name], "name", why, notes)
 
     def by_shape(self) -> None:
         for port in self.used.inputs.values():
@@ -180,7 +198,8 @@ class _Binder:
                 if known is None or name in self.env or known.value is not None:
                     continue
                 at = text.span if text.span.line else port.span
-                self.bind(name, axis, f"from the shape of its input '{port.name}'", (("", at),))
+                why = f"from the shape of its input '{port.name}'"
+                self.bind(name, axis, "shape", why, (("", at),))
 
     def by_texts(self) -> None:
         """The sizes that no one else binds, by their definitions and defaults."""
@@ -198,16 +217,16 @@ class _Binder:
         # A formula keeps the short name that the used spec has for it; a bare name or a number
         # is as short by itself.
         named = value.as_int() is None and value.name is None
+        how = "definition" if kind == "value" else "default"
         if named and self.claim(name, value):
             self.definitions[name] = value
-            what = "a definition" if kind == "value" else "a default"
             self.origins[name] = (
-                (f"{name} = {text.value}, {what} of '{self.used.id}'", text.span),
+                (f"{name} = {text.value}, a {how} of '{self.used.id}'", text.span),
             )
             self.env[name] = parse_cached(name)
+            self.bound[name] = how
             return
-        why = "by its definition" if kind == "value" else "by its default"
-        self.bind(name, value, f"{why} {text.value}", (("", text.span),))
+        self.bind(name, value, how, f"{HOW[how]} {text.value}", (("", text.span),))
 
     def read(self, text: Text, path: str) -> Dim | None:
         """``text`` in the outermost names, or None while some of its names are not bound."""
@@ -274,6 +293,37 @@ class _Binder:
                 )
             )
 
+    def tell_captured(self) -> None:
+        """A size with a default of its own that a size of another meaning took the name of."""
+        mine = self.scope.spec
+        for name, dim in self.used.dims.items():
+            outer = mine.dims.get(name)
+            if self.bound[name] != "name" or dim.default is None or outer is None:
+                continue
+            try:
+                own = parse_cached(dim.default.value).subs(self.env)
+            except DimError:  # told where it stands
+                continue
+            if own == self.env[name] or same_meaning(outer.doc, dim.doc):
+                continue
+            self._report(
+                Fault(
+                    "captured-size",
+                    f"'{self.block.id}': the size {name} of '{self.used.id}' ({dim.doc}; default "
+                    f"{dim.default.value}) is taken from '{mine.id}', where it has another "
+                    f"meaning ({outer.doc})",
+                    self.block.span,
+                    path=self.block.path,
+                    hint=f"say which: with: {{{name}: {own}}} for its own default, "
+                    f"with: {{{name}: {name}}} for the size of '{mine.id}'",
+                    severity="warning",
+                    notes=(
+                        (f"'{mine.id}' has {name}: {outer.doc}", outer.span),
+                        (f"'{self.used.id}' has {name}: {dim.doc}", dim.span),
+                    ),
+                )
+            )
+
     def unbound(self, name: str) -> Fault:
         dim = self.used.dims[name]
         missing = ""
@@ -291,3 +341,40 @@ class _Binder:
             f"'{self.scope.spec.id}'",
             notes=((f"{name}: {dim.doc}", dim.span),),
         )
+
+
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_LINKS = frozenset(
+    re.findall(
+        r"\w+",
+        "all and any are as at by each for from has how in into is it its many more no not of on "
+        "once one only or per so than that the their them then these they this those to with which",
+    )
+)
+_SAME = {
+    **dict.fromkeys(("dim", "dimension", "dimensionality", "size"), "width"),
+    **dict.fromkeys(("length", "sequence"), "position"),
+    **dict.fromkeys(("inner", "intermediate", "feed", "forward", "feedforward", "ffn", "mlp"),
+                    "hidden"),
+}  # fmt: skip
+
+
+def same_meaning(a: str, b: str) -> bool:
+    """Whether two explanations of a size speak of the same: most words of the shorter are shared.
+
+    >>> same_meaning("width of one head", "width of a query and of a key in one head")
+    True
+    >>> same_meaning("experts", "state size"), same_meaning("rank of LoRA", "rank of the step")
+    (False, False)
+
+    Where one says nothing, nothing speaks against it.
+    """
+    first, second = _content(a), _content(b)
+    least = min(len(first), len(second))
+    return not least or 2 * len(first & second) > least
+
+
+def _content(text: str) -> set[str]:
+    """The words of a text that carry its meaning, without endings; one word for each meaning."""
+    words = (word.removesuffix("s") for word in _WORD.findall(text.lower()) if word not in _LINKS)
+    return {_SAME.get(word, word) for word in words}

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from transformer_diagrams.dims import DimError
+from transformer_diagrams.dims import DimError, Speller
 from transformer_diagrams.errors import Report
 from transformer_diagrams.graph.check import Inferred, infer
 from transformer_diagrams.graph.draw import Drawer
@@ -15,7 +15,7 @@ from transformer_diagrams.graph.ir import Graph
 from transformer_diagrams.graph.opening import Opening
 from transformer_diagrams.graph.options import Settings, known_numbers, resolve_settings
 from transformer_diagrams.graph.pause import no_collection
-from transformer_diagrams.graph.scope import parse_cached, parse_condition_cached
+from transformer_diagrams.graph.scope import parse_cached
 from transformer_diagrams.spec.model import Spec
 
 NONE: Mapping[str, Any] = MappingProxyType({})
@@ -86,33 +86,30 @@ def draw(
 def _header(spec: Spec, inferred: Inferred, numbers: Mapping[str, int] | None) -> list[str]:
     """Lines above the figure: the relations, then the numbers of the config shown."""
     lines = []
+    speller = inferred.speller
     if spec.show.where:
-        relations = relations_tex(spec, inferred.tex)
+        relations = relations_tex(spec, speller)
         if relations:
             lines.append(", ".join(f"${text}$" for text in relations))
     settings: Settings = inferred.settings
     if numbers is not None and settings.config is not None:
         given = [
-            f"${parse_cached(name).tex(inferred.tex)} = {value}$"
+            f"${speller.tex(parse_cached(name))} = {value}$"
             for name, value in settings.numbers.items()
         ]
         lines.append(f"{settings.config}: " + ", ".join(given) if given else settings.config)
     return lines
 
 
-def relations_tex(spec: Spec, tex: Mapping[str, str]) -> list[str]:
+def relations_tex(spec: Spec, speller: Speller) -> list[str]:
     """Definitions and conditions of ``spec`` in TeX, as written."""
+    texts = [(name, dim.value.value) for name, dim in spec.dims.items() if dim.value is not None]
+    texts += [("", text.value) for text in spec.where]
     found = []
-    for name, dim in spec.dims.items():
-        if dim.value is not None:
-            try:
-                right = parse_cached(dim.value.value).tex(tex)
-            except DimError:
-                continue
-            found.append(f"{parse_cached(name).tex(tex)} = {right}")
-    for text in spec.where:
+    for name, text in texts:
         try:
-            found.append(parse_condition_cached(text.value).tex(tex))
+            written = speller.as_written(text)
         except DimError:
             continue
+        found.append(f"{speller.tex(parse_cached(name))} = {written}" if name else written)
     return found

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from transformer_diagrams.dims import Condition, Dim, Facts
+from transformer_diagrams.dims import Condition, Dim, Facts, Speller, spelt_by
 from transformer_diagrams.errors import DiagramError, Fault, Report, TooManyFaults
 from transformer_diagrams.graph.frame import Frame
 from transformer_diagrams.graph.infer import Inference, Library, Need
@@ -39,6 +39,11 @@ class Inferred:
     tex: dict[str, str] = field(default_factory=dict)
     introduced: dict[str, Dim] = field(default_factory=dict)
     blocks: int = 0  # that were looked at, those of a used spec once a binding
+
+    @property
+    def speller(self) -> Speller:
+        """How the sizes of the spec are spelt in figures and formulas."""
+        return self.frame.scope.figure if self.frame is not None else Speller()
 
     def outside(self, condition: Condition) -> Condition:
         """``condition`` without the names that used specs brought along."""
@@ -177,16 +182,22 @@ def _unsettled(spec: Spec, every: list[Inferred]) -> list[Fault]:
             if not need.firm or condition in found or shown_by_configs(spec, condition):
                 continue
             told = condition if condition.free <= spec.dims.keys() else need.condition
-            words = f"{told.left} divides {told.right}" if told.op == "|" else str(told)
-            found[condition] = Fault(
-                "cannot-tell",
-                f"cannot tell whether {words}: {need.reason}",
-                need.span,
-                found=str(told),
-                expected=f"a statement, or a config that gives {_listed(told)} a number",
-                hint=f"if it always holds, state it: where: ['{told}']",
-            )
+            assert inferred.frame is not None  # no errors, so everything is known
+            with spelt_by(inferred.frame.scope.speller):
+                found[condition] = _cannot_tell(told, need)
     return list(found.values())
+
+
+def _cannot_tell(told: Condition, need: Need) -> Fault:
+    words = f"{told.left} divides {told.right}" if told.op == "|" else str(told)
+    return Fault(
+        "cannot-tell",
+        f"cannot tell whether {words}: {need.reason}",
+        need.span,
+        found=str(told),
+        expected=f"a statement, or a config that gives {_listed(told)} a number",
+        hint=f"if it always holds, state it: where: ['{told}']",
+    )
 
 
 def _listed(condition: Condition) -> str:
@@ -195,8 +206,11 @@ def _listed(condition: Condition) -> str:
 
 def _lint(frames: list[Frame]) -> list[Fault]:
     """Findings about any setting of the options; "unused" only where it is so in all of them."""
+    found = []
     with no_collection():
-        found = [lint_model(frame) for frame in frames]
+        for frame in frames:
+            with spelt_by(frame.scope.speller):
+                found.append(lint_model(frame))
     everywhere = [{(f.code, f.path) for f in faults} for faults in found]
     kept = {
         (fault.code, fault.path): fault

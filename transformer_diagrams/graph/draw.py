@@ -13,6 +13,7 @@ from transformer_diagrams.graph.ir import BORDER, Callout, Edge, End, Group, Nod
 from transformer_diagrams.graph.opening import Opening, States
 from transformer_diagrams.graph.program import ROOT, Atom, Box
 from transformer_diagrams.graph.route import Lane, Router
+from transformer_diagrams.graph.spelt import Spelt
 from transformer_diagrams.spec.model import Block, PortSpec
 
 _SYMBOL = re.compile(r"[A-Za-z](_[A-Za-z0-9]+)?'*")
@@ -27,6 +28,8 @@ class Drawer:
     tex: Mapping[str, str]
     numbers: Mapping[str, int] | None = None
     callouts: list[Callout] = field(default_factory=list)
+    _spelt: dict[int, Spelt] = field(default_factory=dict)  # by frame, while it is drawn
+    _spelts: dict[tuple[Any, ...], Spelt] = field(default_factory=dict)
 
     def root(self, frame: Frame, *, framed: bool) -> Group:
         """The whole figure; with ``framed``, inputs and outputs stand outside of the frame."""
@@ -68,11 +71,16 @@ class Drawer:
         level: int = 0,
         block: Block | None = None,
         path: str = "",
+        spelt: Spelt | None = None,
     ) -> Group:
-        """One frame as a group: the root of the figure, or an opened use."""
+        """One frame as a group: the root of the figure, or an opened use.
+
+        ``spelt`` has the shapes of what comes in and goes out as they are spelt outside.
+        """
         program = frame.program
+        spelt = self._spelt[id(frame)] = spelt if spelt is not None else Spelt(frame)
         doors = self.opening.doors(frame, states, level)
-        lanes = Router(frame, top=top, closed=doors.closed).run()
+        lanes = Router(frame, spelt, top=top, closed=doors.closed).run()
         made: dict[int, Node | Group] = {}
         for index in sorted(lanes, reverse=True):  # a box stands after the one around it
             lane, box = lanes[index], program.boxes[index]
@@ -118,7 +126,7 @@ class Drawer:
         stack = self.stack(frame, block)
         badge = f"{stack[:-1]} \\times$" if stack else ""
         if box.index in frame.counts:
-            badge = f"${self.count(frame.counts[box.index])} \\times$"
+            badge = f"${self.count(frame, frame.counts[box.index])} \\times$"
         group = Group(
             prefix + block.id,
             kind,
@@ -146,7 +154,7 @@ class Drawer:
         block = box.block
         assert block is not None
         count = frame.counts.get(box.index)
-        turns = f"${self.count(count)} \\times$ " if count is not None else ""
+        turns = f"${self.count(frame, count)} \\times$ " if count is not None else ""
         node = Node(
             prefix + block.id,
             box.kind,
@@ -185,6 +193,9 @@ class Drawer:
         if block is not None:
             title = text_of(block.title) or text_of(block.label) or title
         role = (block.role if block is not None else None) or spec.role or ""
+        if frame.scope.figure.renamed:  # what its own names stand for outside
+            pairs = frame.scope.figure.renamed
+            title += f": ${', '.join(f'{own} = {theirs}' for own, theirs in pairs)}$"
         return Group(
             path,
             "use",
@@ -218,8 +229,7 @@ class Drawer:
     def terminal(self, frame: Frame, atom: Atom, prefix: str) -> Node:
         port = atom.port
         assert port is not None
-        shapes = frame.outputs[atom.index] or (None,)
-        own = (Port(port.name, shapes[0], port.dtype),)
+        own = (Port(port.name, self._spelt[id(frame)].shape(atom.index, 0), port.dtype),)
         is_input = atom.kind == "input"
         path = prefix + port.name
         taken = port.name in frame.program.ids or port.name in frame.program.spec.inputs
@@ -260,6 +270,7 @@ class Drawer:
         block = atom.block
         assert block is not None
         applied = frame.applied[atom.index]
+        spelt = self._spelt[id(frame)]
         op = applied.op
         label = text_of(block.label)
         form = op.form
@@ -279,11 +290,11 @@ class Drawer:
             dashed=role == "cache" or op.role == "cache",
             ordered=op.ordered,
             alike=op.variadic,
-            attrs=applied.attrs,
+            attrs=spelt.attrs(applied),
             stack=self.stack(frame, block),
             mark=block.mark or ("tied" if tied else ""),
             when=frame.when(atom.index),
-            params=applied.params,
+            params=spelt.value(applied.params),
             note=text_of(block.note),
             span=block.span,
             doc_path=block.path,
@@ -299,9 +310,11 @@ class Drawer:
         path = prefix + block.id
         step = self.opening.step(states, block, inner)
         in_place = step.opened or block.open is True or level < self.opening.depth
+        inputs, outputs = self.inputs(frame, atom), self.outputs(frame, atom)
         if not step.closed and (in_place or block.open == "callout"):
             group = self.frame(
-                inner, f"{path}/", step.inside, top=False, level=level + 1, block=block, path=path
+                inner, f"{path}/", step.inside, top=False, level=level + 1, block=block, path=path,
+                spelt=self.spelt_outside(inner, inputs, outputs),
             )
             if in_place:
                 return group
@@ -311,8 +324,8 @@ class Drawer:
             "use",
             block.role or spec.role or "plain",
             text_of(block.label) or text_of(block.title) or spec.short or spec.title or spec.id,
-            self.inputs(frame, atom),
-            self.outputs(frame, atom),
+            inputs,
+            outputs,
             attrs=NOTHING,
             stack=self.stack(frame, block),
             mark=block.mark or ("tied" if block.share is not None else ""),
@@ -323,26 +336,37 @@ class Drawer:
             doc_path=block.path,
         )
 
+    def spelt_outside(
+        self, inner: Frame, inputs: tuple[Port, ...], outputs: tuple[Port, ...]
+    ) -> Spelt:
+        """The shapes of a used frame; what comes in and goes out is spelt as it is here."""
+        shapes = {port.name: port.shape for port in inputs}
+        ins = [shapes.get(name) for name in inner.program.spec.inputs]
+        outs = [port.shape for port in outputs]
+        key = (id(inner), *ins, *outs)
+        if key not in self._spelts:
+            self._spelts[key] = Spelt(inner, ins, outs)
+        return self._spelts[key]
+
     def inputs(self, frame: Frame, atom: Atom) -> tuple[Port, ...]:
         """One port a link, so that each edge has an end of its own."""
         ports = []
         for link in frame.links[atom.index]:
-            shapes = frame.outputs[link.atom] or ()
-            shape = shapes[link.port] if link.port < len(shapes) else None
+            shape = self._spelt[id(frame)].shape(link.atom, link.port)
             ports.append(Port(link.name, shape, frame.dtype(link.atom, link.port)))
         return tuple(ports)
 
     def outputs(self, frame: Frame, atom: Atom) -> tuple[Port, ...]:
         return tuple(
             Port(frame.output_name(atom.index, n), shape, frame.dtype(atom.index, n))
-            for n, shape in enumerate(frame.outputs[atom.index] or ())
+            for n, shape in enumerate(self._spelt[id(frame)].shapes(atom.index))
         )
 
     def stack(self, frame: Frame, block: Block) -> str:
         dim = frame.stacks.get(block.id) or frame.copies.get(block.id)
-        return f"${self.count(dim)}$" if dim is not None else ""
+        return f"${self.count(frame, dim)}$" if dim is not None else ""
 
-    def count(self, dim: Dim) -> str:
+    def count(self, frame: Frame, dim: Dim) -> str:
         """TeX of a count; a number where numbers are shown and known."""
         if self.numbers is not None:
             try:
@@ -350,9 +374,9 @@ class Drawer:
                     return str(dim.evaluate(self.numbers))
             except DimError:
                 pass
-        text = dim.tex(self.tex)
-        plain = len(str(dim).split()) < 2 or not set("+-%") & set(str(dim))
-        return text if plain else f"({text})"
+        spelt = frame.scope.figure.spelt(dim)
+        plain = len(str(spelt).split()) < 2 or not set("+-%") & set(str(spelt))
+        return spelt.tex() if plain else f"({spelt.tex()})"
 
 
 def text_of(text: object) -> str:

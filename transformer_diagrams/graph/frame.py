@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from transformer_diagrams.dims import Condition, Dim
+from transformer_diagrams.dims import Condition, Dim, Speller
 from transformer_diagrams.graph.program import ROOT, Feed, Program
 from transformer_diagrams.graph.scope import Scope
 from transformer_diagrams.ops.pairs import Seen
 from transformer_diagrams.ops.registry import Op, Shape
+from transformer_diagrams.spec.model import DimSpec, OptionSpec, Spec
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -48,6 +49,23 @@ class Applied:
     needs: tuple[Condition, ...] = ()  # what must hold, and is not known to
 
 
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """What the sizes and options of a used spec stand for, and how each came to: a word of HOW."""
+
+    values: Mapping[str, Dim | bool | str]
+    how: Mapping[str, str]
+
+
+HOW = {
+    "with": "given by `with`",
+    "name": "the same name outside",
+    "shape": "from the shape of an input",
+    "definition": "by its definition",
+    "default": "by its default",
+}
+
+
 @dataclass(slots=True)
 class Frame:
     """``outputs[atom]`` is None where a fault keeps the shapes unknown."""
@@ -62,6 +80,7 @@ class Frame:
     copies: dict[str, Dim] = field(default_factory=dict)  # id of a block -> `copies`
     stacks: dict[str, Dim] = field(default_factory=dict)  # id of a block -> `stack`
     size: int = 0  # blocks, with all uses opened
+    bound: dict[int, Bound] = field(default_factory=dict)  # what `uses` were given
 
     def output_name(self, atom: int, port: int) -> str:
         """The name of an output port: as the op or used spec calls it, or its number."""
@@ -107,3 +126,50 @@ class Frame:
             if index != ROOT and block is not None and block.when != "always":
                 return block.when
         return "always"
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A size or option of a used spec: its value as text, and in words how it was bound."""
+
+    name: str
+    value: str
+    how: str
+    doc: str
+    is_size: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """A spec that is used, what it was given, and at which blocks (paths of ids)."""
+
+    id: str
+    paths: tuple[str, ...]
+    given: tuple[Given, ...]
+
+
+def used_in(frame: Frame) -> list[Used]:
+    """Every spec used below ``frame``, outer ones first; equal ones under equal bindings once."""
+    found: dict[tuple[str, tuple[Given, ...]], list[str]] = {}
+    todo = [(frame, "")]
+    for inside, prefix in todo:  # it grows on the way
+        for index, inner in sorted(inside.uses.items()):
+            block = inside.program.atoms[index].block
+            assert block is not None  # a use is a block
+            spec, path = inner.program.spec, prefix + block.id
+            key = spec.id, tuple(_given(spec, inside.bound[index], frame.scope.speller))
+            if key not in found:  # what stands inside an equal one is equal
+                todo.append((inner, f"{path}/"))
+            found.setdefault(key, []).append(path)
+    return [Used(id, tuple(paths), given) for (id, given), paths in found.items()]
+
+
+def _given(spec: Spec, bound: Bound, speller: Speller) -> Iterator[Given]:
+    declared: list[DimSpec | OptionSpec] = [*spec.dims.values(), *spec.options.values()]
+    for each in declared:
+        name = each.name
+        value = bound.values[name]
+        size = isinstance(value, Dim)
+        text = speller.text(value) if isinstance(value, Dim) else str(value)
+        shown = text.lower() if isinstance(value, bool) else text
+        yield Given(name, shown, HOW[bound.how[name]], each.doc, size)

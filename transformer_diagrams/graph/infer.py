@@ -16,10 +16,12 @@ from transformer_diagrams.dims import (
     Dim,
     DimError,
     Facts,
+    Speller,
     Verdict,
     above,
     const,
     nearest_divisors,
+    spelt_by,
     sym,
     whole_from,
 )
@@ -33,9 +35,9 @@ from transformer_diagrams.errors import (
     did_you_mean,
 )
 from transformer_diagrams.graph.attrs import evaluate_attrs
-from transformer_diagrams.graph.bind import bind_use, use_options
+from transformer_diagrams.graph.bind import Binding, bind_use, use_options
 from transformer_diagrams.graph.connect import Connector
-from transformer_diagrams.graph.frame import Applied, Frame, Link
+from transformer_diagrams.graph.frame import Applied, Bound, Frame, Link
 from transformer_diagrams.graph.match import Leads, Misfit, misfit
 from transformer_diagrams.graph.options import Settings, known_numbers, shown_by_configs
 from transformer_diagrams.graph.program import Atom, Program
@@ -46,6 +48,7 @@ from transformer_diagrams.graph.scope import (
     parse_condition_cached,
 )
 from transformer_diagrams.graph.shares import check_share, check_table
+from transformer_diagrams.graph.spell import part_speller, proposed, root_speller
 from transformer_diagrams.graph.wire import wire
 from transformer_diagrams.ops import registry
 from transformer_diagrams.ops.registry import Call, Op, OpFault, Shape, Weight
@@ -85,7 +88,10 @@ class Inference:
     report: Report = field(default_factory=Report)
     needs: dict[str, Need] = field(default_factory=dict)
     introduced: dict[str, Dim] = field(default_factory=dict)
+    renamed: dict[str, Dim] = field(default_factory=dict)  # names of used specs in figures
+    proposed: dict[str, Dim] = field(default_factory=dict)  # defaults that figures may rely on
     tex: dict[str, str] = field(default_factory=dict)
+    speller: Speller = field(default_factory=Speller)  # of the root
     setting: str = ""  # "" or "config '8B'": put into every message
     root_names: frozenset[str] = frozenset()
     blocks: int = 0  # looked at so far
@@ -203,6 +209,15 @@ class Inference:
                     definitions[name] = value
         if self.report.errors:
             return None
+        self.proposed = proposed(spec, settings)
+        self.speller = scope.speller = root_speller(scope, self.tex, definitions)
+        scope.figure = scope.speller.with_defaults(self.proposed)
+        with spelt_by(scope.speller):
+            return self._root(spec, scope, definitions, settings)
+
+    def _root(
+        self, spec: Spec, scope: Scope, definitions: Mapping[str, Dim], settings: Settings
+    ) -> Frame | None:
         conditions = self._conditions(spec, scope, is_root=True)
         try:
             scope.facts = Facts(definitions, conditions, trusting=False)
@@ -220,7 +235,7 @@ class Inference:
                 )
             )
             return None
-        program = self.program(spec, settings.options)
+        program = self.program(spec, scope.options)
         if program is None:
             return None
         return _Run(self, program, scope).run()
@@ -308,8 +323,8 @@ class Inference:
         shapes: Mapping[str, Shape],
         depth: int,
         sources: tuple[Note, ...],
-    ) -> Frame | None:
-        """The frame of the spec that ``block`` uses; None after a fault.
+    ) -> tuple[Frame, Bound] | None:
+        """The frame of the spec that ``block`` uses and what it was given; None after a fault.
 
         ``sources`` tell where each of the ``shapes`` comes from.
         """
@@ -317,10 +332,12 @@ class Inference:
         if used is None:
             return None
         before = len(self.report.errors)
-        options = use_options(block, used, scope, self.fault)
+        options, chosen = use_options(block, used, scope, self.fault)
         binding = bind_use(block, used, scope, shapes, claim=self._claim, report=self.fault)
         if binding is None or len(self.report.errors) > before:
             return None
+        values = {**binding.env, **binding.definitions, **options}
+        bound = {**binding.bound, **chosen}
         key = (
             id(used),
             tuple(sorted(options.items())),
@@ -329,7 +346,8 @@ class Inference:
             id(scope.facts),
         )
         if key in self._frames:
-            return self._frames[key]
+            known = self._frames[key]
+            return None if known is None else (known, Bound(values, bound))
         self._frames[key] = None
         if len(self._frames) > MOST_BINDINGS:
             found = f"more than {MOST_BINDINGS:,} different settings of used specs"
@@ -360,11 +378,8 @@ class Inference:
             numeric=scope.numeric,
             alone=lambda: self.alone(used),
         )
+        inner.bound = binding.bound
         inner.settle()
-        for name in binding.definitions:
-            tex = used.dims[name].tex
-            if tex:
-                self.tex.setdefault(name, tex)
         if binding.definitions:
             inner.facts = scope.facts.with_(binding.definitions)
         conditions = self._conditions(used, inner, is_root=False)
@@ -373,12 +388,29 @@ class Inference:
             for name in binding.by_text:
                 self._require_sizes(inner, name, used.dims[name])
         inner.facts = scope.facts.with_(binding.definitions, conditions)
+        self._spell(inner, scope, binding)
         caller = _Caller(block, shapes, sources)
         frame = _Run(self, program, inner, caller, depth + 1).run()
         if len(self.report.errors) > before:
             self._add_user(before, block)
         self._frames[key] = frame
-        return frame
+        return frame, Bound(values, bound)
+
+    def _spell(self, inner: Scope, outer: Scope, binding: Binding) -> None:
+        """Messages speak in the names outside, figures in those of the used spec."""
+        inner.speller = outer.speller
+        definitions = {**outer.figure.definitions, **binding.definitions}
+        speller = part_speller(inner, outer, self.tex, definitions, self._rename)
+        inner.figure = speller.with_defaults(self.proposed)
+        for name, dim in inner.spec.dims.items():
+            if dim.tex and (name in binding.definitions or name in self.renamed):
+                self.tex.setdefault(name, dim.tex)
+
+    def _rename(self, name: str, outer: Dim) -> bool:
+        """Whether a used spec's ``name`` for ``outer`` is free to stand in the figure."""
+        if name in self.root_names or name in self.introduced:
+            return False
+        return self.renamed.setdefault(name, outer) == outer
 
     def too_many_uses(self, block: Block, found: str, hint: str) -> None:
         """End the work on a spec that stands for more than anybody can draw or check."""
@@ -424,7 +456,7 @@ class Inference:
 
     def _claim(self, name: str, definition: Dim) -> bool:
         """A defined size of a used spec keeps its name where no other size has it."""
-        if name in self.root_names:
+        if name in self.root_names or name in self.renamed:
             return False
         return self.introduced.setdefault(name, definition) == definition
 
@@ -880,6 +912,8 @@ class _Run:
                 outputs = tuple(op.shape(call))
                 doubts = self._doubts(call, outputs)
                 params, active = _weights(op.tensors(call))
+                with spelt_by(self.scope.figure):
+                    label = op.label(call)
                 applied = Applied(
                     op,
                     attrs,
@@ -889,7 +923,7 @@ class _Run:
                     active,
                     *op.costs(call),
                     op.seen(call),
-                    op.label(call),
+                    label,
                     tuple(dict.fromkeys(call.warnings)),
                     (*doubts, *(Condition("|", a, b) for a, b in call.needs)),
                 )
@@ -1000,9 +1034,10 @@ class _Run:
         self.frame.links[atom.index] = links
         shapes = dict(zip((link.name for link in links), self._shapes(links), strict=True))
         sources = self._origins(links, tuple(shapes.values()))
-        inner = self.session.use(block, self.scope, shapes, self.depth, sources)
-        if inner is None:
+        made = self.session.use(block, self.scope, shapes, self.depth, sources)
+        if made is None:
             return
+        inner, self.frame.bound[atom.index] = made
         self.frame.uses[atom.index] = inner
         self.frame.size += inner.size
         if self.frame.size > MOST_OPENED + len(self.program.atoms):

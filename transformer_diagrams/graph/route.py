@@ -14,6 +14,7 @@ from transformer_diagrams.errors import NOWHERE, Span
 from transformer_diagrams.graph.frame import Frame, Link
 from transformer_diagrams.graph.ir import BORDER, Edge, End, Port
 from transformer_diagrams.graph.program import ROOT, Atom
+from transformer_diagrams.graph.spelt import Spelt
 from transformer_diagrams.ops.registry import Shape
 
 Item = tuple[str, int]  # ("atom" | "box", index)
@@ -63,8 +64,11 @@ class Router:
     ``closed`` are boxes that are drawn whatever they say, since they are closed.
     """
 
-    def __init__(self, frame: Frame, *, top: bool, closed: Container[int] = ()) -> None:
+    def __init__(
+        self, frame: Frame, spelt: Spelt, *, top: bool, closed: Container[int] = ()
+    ) -> None:
         self.frame = frame
+        self.spelt = spelt
         self.program = frame.program
         self.top = top
         self.lanes: dict[int, Lane] = {}
@@ -148,13 +152,12 @@ class Router:
             if atom.kind in ("enter", "leave"):
                 lane = self.lanes[self._home[atom.box]]
                 ports = lane.inputs if atom.kind == "enter" else lane.outputs
-                for port, shape in enumerate(frame.outputs[atom.index] or ()):
+                for port, shape in enumerate(self.spelt.shapes(atom.index)):
                     ports.append(Port(str(port), shape, frame.dtype(atom.index, port)))
 
     def _port(self, atom: int, port: int) -> Port:
         frame = self.frame
-        shapes = frame.outputs[atom] or ()
-        shape = shapes[port] if port < len(shapes) else None
+        shape = self.spelt.shape(atom, port)
         return Port(frame.output_name(atom, port), shape, frame.dtype(atom, port))
 
     def _tail(self, index: int, port: int) -> tuple[int, End]:
@@ -183,8 +186,7 @@ class Router:
         tail_box, tail = self._tail(source, port)
         head_box, head = self._head(atom, link.to)
         rising, falling = self._between(tail_box, head_box)
-        shapes = self.frame.outputs[source] or ()
-        shape = shapes[port] if port < len(shapes) else None
+        shape = self.spelt.shape(source, port)
         feed = link.feed
         when = self._when(atom, source, feed.when)
         words = feed.label  # stand once, where the line begins

@@ -15,6 +15,7 @@ from transformer_diagrams.dims import (
     Dim,
     DimError,
     Facts,
+    Speller,
     Verdict,
     above,
     names_in,
@@ -51,6 +52,8 @@ class Scope:
     ``setting``  "" or words such as "config '8B'", whose numbers are put in
     ``numeric``  numbers are put in: only what is surely wrong is a fault, the rest is for symbols
     ``alone``    used specs: what the spec itself states, in its own names
+    ``bound``    how each name of a used spec got what it stands for: a word of ``frame.HOW``
+    ``speller``  how sizes are spelt in messages; ``figure`` how in labels and figures
     """
 
     spec: Spec
@@ -62,6 +65,9 @@ class Scope:
     numeric: bool = False
     alone: Callable[[], Facts] | None = None
     divisions: dict[Condition, Division] = field(default_factory=dict)
+    bound: Mapping[str, str] = field(default_factory=dict)
+    speller: Speller = field(default_factory=Speller)
+    figure: Speller = field(default_factory=Speller)
     _moved: dict[str, Dim] = field(default_factory=dict)  # names that are not themselves
     _dims: dict[str, Dim] = field(default_factory=dict)
     _large: set[tuple[str, int]] = field(default_factory=set)  # (text, least) found right
