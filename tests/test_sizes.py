@@ -7,7 +7,10 @@ from collections.abc import Mapping, Sequence
 import pytest
 from graph_specs import SPECS, check_of
 
+from transformer_diagrams.api import Model
+from transformer_diagrams.dims import parse_condition
 from transformer_diagrams.errors import DiagramError, Fault
+from transformer_diagrams.ops.execute import call
 
 HEAD = "title: T\ndims: {d_t: positions, d_m: width, d_c: cut, n_h: heads, L: layers, a: one}\n"
 X = "inputs: {x: [d_t, d_m]}\n"
@@ -225,3 +228,259 @@ def test_a_relation_and_a_config_know_their_names_too() -> None:
     (fault,) = faults_of(spec("gelu", where="d_m + bar - bar <= 9"))
     assert "'bar'" in fault.message
     assert faults_of(spec("gelu", configs="c: {d_m: d_c - d_c + 4}"))
+
+
+# -- what the check says besides --------------------------------------------------------------
+
+
+def test_every_cycle_is_told_in_one_run() -> None:
+    text = HEAD + X + (
+        "blocks:\n"
+        "  - {op: gelu, id: p, from: q}\n  - {op: gelu, id: q, from: p}\n"
+        "  - {op: add, id: r, from: [x, s]}\n  - {op: add, id: s, from: [r, t]}\n"
+        "  - {op: gelu, id: t, from: r}\n  - {op: add, id: u, from: [u, x]}\n"
+    )
+    found = {f.found for f in faults_of(text)}
+    assert found >= {"p -> q -> p", "r -> s -> r", "u -> u"}
+    assert {f.code for f in faults_of(text)} == {"cycle"}
+
+
+def test_every_circle_of_definitions_is_told_in_one_run() -> None:
+    text = "dims: {a: {value: b}, b: {value: a + c}, c: {value: a}, e: {value: 2 e}}\n"
+    text += "blocks: [gelu]\n"
+    found = sorted(f.message.partition(": ")[2] for f in faults_of(text))
+    assert found == ["a -> b -> a", "a -> b -> c -> a", "e -> e"]
+
+
+@pytest.mark.parametrize("name", ["exp", "log", "argmin", "batchnorm", "roll"])
+def test_an_unknown_op_without_a_near_one_may_be_a_box(name: str) -> None:
+    (fault,) = faults_of(HEAD + X + f"blocks: [{name}]\n")
+    assert f"{{op: box, label: {name}}}" in fault.hint
+    assert "did you mean" not in fault.hint
+
+
+def test_a_near_op_and_a_bundled_spec_are_named() -> None:
+    (fault,) = faults_of(HEAD + X + "blocks: [sofmax]\n")
+    assert "did you mean 'softmax'?" in fault.hint
+    assert "{op: box, label: sofmax}" in fault.hint
+    (fault,) = faults_of(HEAD + X + "blocks: [swiglu]\n")
+    assert "{use: swiglu}" in fault.hint
+
+
+@pytest.mark.parametrize(
+    ("op", "other", "column"),
+    [("mul", "[d_t]", "[d_t, 1]"), ("add", "[n_h, d_t]", "[n_h, d_t, 1]")],
+)
+def test_a_number_for_each_row_is_reshaped_and_not_stated(op: str, other: str, column: str) -> None:
+    wide = f"[{column.strip('[]').removesuffix('1')}d_m]"
+    text = HEAD + f"inputs: {{x: {wide}, s: {other}}}\n"
+    text += f"blocks: [{{op: {op}, broadcast: true, from: [x, s]}}]\n"
+    (fault,) = faults_of(text)
+    assert f"reshape, to: {column}" in fault.hint
+    assert "where:" not in fault.hint
+
+
+def test_notes_are_about_sizes_of_the_shapes_shown() -> None:
+    text = (
+        "dims: {B: pairs, h: side, P: patch, N: {value: h / P}, d_v: width, z: other}\n"
+        "where: [P | h]\ninputs: {a: [1, d_v], b: [B, N, d_v], t: [z]}\n"
+        "blocks: [{op: concat, axis: -2, from: [a, b]}]\n"
+    )
+    (fault,) = faults_of(text)
+    noted = {note.partition(":")[0].partition(" =")[0] for note, _ in fault.notes}
+    assert noted == {"a", "b", "B", "N", "d_v"}
+
+
+def test_sizes_in_lists_are_used() -> None:
+    text = HEAD.replace("a: one", "a: part, c: other") + "where: [a < d_m]\n" + X + (
+        "outputs: {p: {from: p}, q: {from: q.0}, r: {from: r}}\n"
+        "blocks:\n  - {op: reshape, id: p, from: x, to: [d_t, n_h, -1]}\n"
+        "  - {op: split, id: q, from: x, sizes: [a, d_m - a]}\n"
+        "  - {op: box, id: r, from: x, out: [d_t, c]}\n"
+    )
+    unused = [f.found for f in check_of(text).report.warnings if f.code == "unused-size"]
+    assert unused == ["d_c", "L"]
+
+
+# -- shared weights ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "good"),
+    [
+        ("{op: linear, out: 6}", "{op: linear, from: x, out: 6}", True),
+        ("{op: linear, out: 6}", "{op: linear, from: y, out: 4}", False),  # 4 x 6 against 6 x 4
+        ("{op: linear, out: 6, bias: true}", "{op: linear, from: x, out: 6}", False),
+        ("{op: parameter, size: [2, 3]}", "{op: parameter, size: [3, 2]}", False),
+        ("{use: ffn, with: {d_h: 3, bias: false}}",
+         "{use: ffn, from: x, with: {d_h: 3, bias: false}}", True),
+        ("{use: ffn, with: {d_h: 3}}", "{use: ffn, from: x, with: {d_h: 5}}", False),
+    ],
+)
+def test_shared_weights_have_equal_shapes(first: str, second: str, good: bool) -> None:
+    second = second.removesuffix("}") + ", id: two, share: one}"
+    text = (
+        "dims: {d_t: positions, d_m: {value: 4}}\ninputs: {x: [d_t, d_m], y: [d_t, 6]}\n"
+        "outputs: {a: {from: one}, b: {from: two}}\nblocks:\n"
+        f"  - {first.removesuffix('}')}, id: one}}\n  - {second}\n"
+    )
+    assert codes(text) == ([] if good else ["share-mismatch 6"])
+
+
+# -- what goes from turn to turn --------------------------------------------------------------
+
+TURNS = HEAD + X + (
+    "blocks:\n  - {op: linear, id: stem, out: d_m}\n  - repeat: L\n    id: loop\n%s    blocks:\n"
+    "      - {op: linear, id: one, out: d_m, from: %s}\n"
+    "      - {op: add, id: two, from: [one, %s]}\n"
+)
+
+
+def turns(carry: str, first: str, second: str) -> str:
+    return TURNS % (f"    carry: {carry}\n" if carry else "", first, second)
+
+
+def warned(text: str) -> list[str]:
+    return [f.code for f in check_of(text).report.warnings if not f.code.startswith("unused")]
+
+
+@pytest.mark.parametrize(
+    ("carry", "first", "second"),
+    [("", "prev", "stem"), ("h", "stem", "h"), ("h", "h", "h"), ("[h]", "h", "stem")],
+)
+def test_a_carried_value_is_read_by_prev_or_by_its_name(
+    carry: str, first: str, second: str
+) -> None:
+    assert codes(turns(carry, first, second)) == []
+    assert warned(turns(carry, first, second)) == []
+
+
+@pytest.mark.parametrize("carry", ["", "h"])
+def test_a_repeat_that_does_not_go_on_is_told(carry: str) -> None:
+    text = turns(carry, "stem", "stem")
+    assert warned(text) == ["repeat-ignores"]
+    (fault,) = [f for f in check_of(text).report.warnings if f.code == "repeat-ignores"]
+    assert ("`from: h`" in fault.hint)
+    assert ("carry: h" in fault.hint) == (not carry)
+
+
+@pytest.mark.parametrize(
+    ("carry", "code"),
+    [
+        ("x", "duplicate-id"),
+        ("stem", "duplicate-id"),
+        ("prev", "reserved-name"),
+        ("[h, g]", "carry-mismatch"),
+        ("[h, h]", "duplicate-id"),
+        ("3", "bad-id"),
+        ("[]", "no-names"),
+    ],
+)
+def test_a_name_that_cannot_be_carried_is_told(carry: str, code: str) -> None:
+    assert [f.code for f in faults_of(turns(carry, "prev", "one"))] == [code]
+
+
+def test_a_carried_name_is_not_seen_from_outside() -> None:
+    (fault,) = faults_of(turns("h", "h", "h") + "  - {op: add, from: [prev, h]}\n")
+    assert fault.code == "inside-repeat"
+
+
+def test_several_carried_values_have_a_name_each() -> None:
+    text = HEAD + "inputs: {x: [d_t, d_m], y: [d_t, d_c]}\n" + (
+        "blocks:\n  - repeat: L\n    from: [x, y]\n    carry: [h, c]\n    blocks:\n"
+        "      - parallel:\n          p: [{op: linear, from: c, out: d_m}]\n"
+        "          q: [{op: linear, from: h, out: d_c}]\n"
+    )
+    assert codes(text) == []
+    assert codes(text.replace("from: c, out: d_m", "from: h, out: d_c")) == ["repeat-mismatch 5"]
+
+
+# -- check = inspect = render -----------------------------------------------------------------
+
+
+def model(text: str) -> Model:
+    return Model.from_text(text, name="case.yaml")
+
+
+@pytest.mark.parametrize(
+    ("dims", "where", "blocks", "length"),
+    [
+        (
+            "P: {doc: rows, default: 512}", "d_t <= P",
+            "[{op: learned_position, length: d_t, width: d_m, table: P}]",
+            512,
+        ),
+        ("P: rows", "d_t < 300", "[gelu]", 256),
+        ("P: rows", "d_t >= 1", "[gelu]", 1024),
+        ("P: {doc: rows, default: 3000}", "P <= d_t", "[gelu]", 4096),
+    ],
+)
+def test_the_default_length_is_one_that_the_spec_allows(
+    dims: str, where: str, blocks: str, length: int
+) -> None:
+    text = f"dims: {{d_t: positions, d_m: width, {dims}}}\nwhere: ['{where}']\n"
+    text += f"{X}blocks: {blocks}\n"
+    assert model(text).check().ok
+    assert model(text).inspection(set={"d_m": 8}).numbers["d_t"] == length
+
+
+def test_a_cache_is_as_long_as_what_is_known_of_the_text() -> None:
+    text = (
+        "dims: {d_t: {doc: positions, default: 2048}, d_s: source, d_m: width}\n"
+        "inputs: {k: [d_t, d_m]}\nblocks: [{op: cache, from: k, length: d_s}]\n"
+    )
+    assert model(text).inspection(set={"d_m": 8}).numbers["d_s"] == 2048
+
+
+@pytest.mark.parametrize(
+    "block",
+    ["{op: linear, out: d_m / n_h}", "{op: linear, out: d_m - d_c}", "{op: linear, out: 0}"],
+)
+def test_inspect_and_render_refuse_what_check_refuses(block: str) -> None:
+    text = spec(block)
+    assert not model(text).check().ok
+    for work in (lambda: model(text).inspect(), lambda: model(text).render("svg")):
+        with pytest.raises(DiagramError) as caught:
+            work()
+        assert caught.value.faults[0].span.line == 5
+
+
+def test_check_says_what_no_page_shows() -> None:
+    many = [f"a{n}" for n in range(401)]
+    lines = "".join(f"  - {{op: gelu, id: {name}, from: x}}\n" for name in many)
+    part = f"inputs: {{x: [3]}}\nblocks:\n{lines}  - {{op: add, from: [{', '.join(many)}]}}\n"
+    report = model(part).check()
+    assert [(f.code, f.span.line) for f in report.errors] == [("too-many-ends", 404)]
+    assert model(part.replace(", a400]", "]")).check().ok
+
+
+def test_counts_beyond_the_limits_are_a_fault_with_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("transformer_diagrams.dims.algebra.MAX_TERMS", 20)
+    names = [f"d{n}" for n in range(30)]
+    dims = "".join(f"  {name}: size\n" for name in names)
+    blocks = "".join(f"  - {{op: linear, out: {name}}}\n" for name in names)
+    with pytest.raises(DiagramError) as caught:
+        model(f"dims:\n{dims}inputs: {{x: [3]}}\nblocks:\n{blocks}").inspect()
+    (fault,) = caught.value.faults
+    assert "too large" in fault.message
+    assert fault.span.line
+
+
+# -- rules of counting that the check rests on ----------------------------------------------------
+
+
+def test_nothing_but_nothing_is_divisible_by_nothing() -> None:
+    condition = parse_condition("a | b")
+    assert not condition.evaluate({"a": 0, "b": 4})
+    assert condition.evaluate({"a": 0, "b": 0})
+    assert "not divisible by 0" in condition.failure({"a": 0, "b": 4})
+
+
+def test_a_tensor_of_one_number_on_one_axis_serves_all() -> None:
+    c = call("add", [[3, 4], [1]], {"broadcast": True})
+    assert str(c.op.shape(c)[0]) == "[3, 4]"
+    assert c.op.flops(c) == 12
+    alone = call("add", [[1], [1]])
+    assert (str(alone.op.shape(alone)[0]), alone.op.flops(alone)) == ("[1]", 1)
+    stretched = call("mul", [[1], [5]], {"broadcast": True})
+    assert (str(stretched.op.shape(stretched)[0]), stretched.op.flops(stretched)) == ("[5]", 5)

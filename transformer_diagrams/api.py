@@ -207,7 +207,8 @@ class Model:
 
             return _joined(report.faults, labels.faults(self._loaded[0]))
         if config is None:
-            return _joined(report.faults, self._labels.faults, self._checked.report.faults)
+            lists = self._labels, self._checked.report, self._figure_faults
+            return _joined(report.faults, *(each.faults for each in lists))
         self._know(config, ())
         return _joined(report.faults, self._labels.faults, self._numbers(config, {}).faults)
 
@@ -222,6 +223,28 @@ class Model:
             return []
         frame = self._checked.inferred.frame
         return [] if frame is None else used_in(frame)
+
+    @cached_property
+    def _figure_faults(self) -> Report:
+        """What a right spec asks for, and no figure can show; found without any layout."""
+        from transformer_diagrams.layout.limits import MOST_FAN, refuse
+
+        todo = [self._checked.inferred.frame]
+        links, seen = 0, {id(frame) for frame in todo}
+        while todo:
+            frame = todo.pop()
+            if frame is not None:
+                links += sum(map(len, frame.links))
+                fresh = [inner for inner in frame.uses.values() if id(inner) not in seen]
+                seen |= {id(inner) for inner in fresh}
+                todo += fresh
+        if links <= MOST_FAN or self._checked.report.errors or self._labels.errors:
+            return Report()
+        try:
+            refuse(self.graph())
+        except DiagramError as error:
+            return Report(list(error.faults))
+        return Report()
 
     def validate(self) -> Report:
         """What the JSON Schema alone finds, as an editor would mark it; see :meth:`check` for all.
@@ -251,6 +274,7 @@ class Model:
             typed("length", length, int)
         self._know(options.config, options.set)
         self._labels.raise_if_errors()
+        self._checked.report.raise_if_errors()
         return inspect(
             self.spec,
             self.library,

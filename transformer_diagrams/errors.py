@@ -199,6 +199,10 @@ def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | No
     return hits[0] if hits else None
 
 
+NEAR_OP = 0.75
+"""How near the name of an op must be to be meant: `exp` is no slip of the pen for `experts`."""
+
+
 def did_you_mean(name: str, known: Iterable[str], *, what: str = "name", most: int = 12) -> str:
     """A hint: the nearest name and, when the list is short, all of them."""
     options = set(known)

@@ -183,10 +183,21 @@ def inspect(
     defaults = _defaults(spec, settings)
     speller = found.frame.scope.speller.with_defaults(defaults)
     evaluate = Evaluator(spec, found.reduce, defaults, numbers, speller)
-    tally = Counter(half=convention == CAUSAL).tally(found.frame)
-    params = count_params(spec, tally, evaluate)
-    cached = count_cache(found.frame, tally, evaluate)
-    flops, macs = evaluate(tally.flops), evaluate(tally.macs)
+    try:
+        tally = Counter(half=convention == CAUSAL).tally(found.frame)
+        params = count_params(spec, tally, evaluate)
+        cached = count_cache(found.frame, tally, evaluate)
+        flops, macs = evaluate(tally.flops), evaluate(tally.macs)
+    except DimError as error:
+        raise DiagramError(
+            Fault(
+                "counts-too-large",
+                f"'{spec.id}' cannot be counted: {error.message}",
+                spec.blocks[0].span,
+                path="blocks",
+                hint="use fewer different sizes, or give them numbers",
+            )
+        ) from error
     missing = dict.fromkeys(name for a in (params.total, cached.total, flops) for name in a.missing)
     return Inspection(
         spec.id,
@@ -217,7 +228,8 @@ def _with_length(spec: Spec, settings: Settings, length: int | None) -> tuple[Se
             continue
         if dim.default is not None and name != "d_t" and "d_t" in spec.dims:
             continue  # follows from d_t by its default
-        proposed = {**added, name: default or DEFAULT_LENGTH}
+        known = known_numbers(spec, replace(settings, numbers={**settings.numbers, **added}), _mute)
+        proposed = {**added, name: default or known.get("d_t", DEFAULT_LENGTH)}
         wanted = length or _allowed(spec, settings, proposed, name)
         if wanted != default or length is not None:
             added[name] = wanted
@@ -237,7 +249,7 @@ def _allowed(spec: Spec, settings: Settings, numbers: dict[str, int], name: str)
 
     def fits(length: int) -> bool:
         tried = replace(settings, numbers={**settings.numbers, **numbers, name: length})
-        known = known_numbers(spec, tried, lambda _: None)
+        known = known_numbers(spec, tried, _mute)
         if name == "d_t" and "d_s" in settings.numbers and length > settings.numbers["d_s"]:
             return False  # the new positions are among all of them
         for condition in conditions:
@@ -250,9 +262,13 @@ def _allowed(spec: Spec, settings: Settings, numbers: dict[str, int], name: str)
     if fits(start):
         return start
     powers = [2**n for n in range(_MOST_DOUBLINGS)]
-    sizes = known_numbers(spec, settings, lambda _: None).values()
+    sizes = known_numbers(spec, settings, _mute).values()
     below = sorted({n for n in (*powers, *sizes) if n < start}, reverse=True)
     return next((n for n in (*below, *powers) if fits(n)), start)
+
+
+def _mute(fault: Fault) -> None:
+    """For a try: what is wrong is told of the numbers that are taken in the end."""
 
 
 def _defaults(spec: Spec, settings: Settings) -> dict[str, Dim]:

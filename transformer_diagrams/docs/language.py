@@ -18,6 +18,7 @@ VALUES: Mapping[str, str] = {
     "label": "text with `$TeX$`",
     "bool": "`true` or `false`",
     "id": "an id",
+    "ids": "an id, or a list of ids",
     "ref": "a reference: `id`, `id.port` or the name of an input",
     "block-ref": "the id of a block",
     "sources": "a reference, a list of them, or port: reference",

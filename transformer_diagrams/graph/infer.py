@@ -6,6 +6,7 @@ both. A used spec under an equal binding is inferred once, an op on equal shapes
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -150,11 +151,11 @@ class Inference:
     def op(self, block: Block) -> Op | None:
         try:
             return registry.get(block.op)
-        except KeyError:
-            self._unknown_op(block)
+        except registry.UnknownOp as error:
+            self._unknown_op(block, error.hint)
         return None
 
-    def _unknown_op(self, block: Block) -> None:
+    def _unknown_op(self, block: Block, hint: str) -> None:
         self.fault(
             Fault(
                 "unknown-op",
@@ -162,7 +163,7 @@ class Inference:
                 block.key_spans.get("op", block.span),
                 path=f"{block.path}.op",
                 found=block.op,
-                hint=did_you_mean(block.op, registry.names(), what="op"),
+                hint=hint,
             )
         )
 
@@ -534,7 +535,7 @@ class _Run:
             "op": self._op,
             "add": self._adder,
             "use": self._use,
-            "enter": self._pass,
+            "enter": self._enter,
             "leave": self._leave,
         }
         for index in self.program.order:
@@ -811,6 +812,26 @@ class _Run:
         self.frame.links[atom.index] = links
         self.frame.outputs[atom.index] = self._shapes(links)
 
+    def _enter(self, atom: Atom) -> None:
+        self._pass(atom)
+        given, block = self.frame.outputs[atom.index], atom.block
+        assert block is not None
+        if given is None or not block.carry or len(block.carry) == len(given):
+            return
+        self.frame.outputs[atom.index] = None
+        names = ", ".join(name.value for name in block.carry)
+        self.session.fault(
+            Fault(
+                "carry-mismatch",
+                f"'{block.id}' carries {len(given)} tensors from turn to turn, but `carry` names "
+                f"{len(block.carry)} ({names})",
+                block.carry[0].span,
+                path=f"{block.path}.carry",
+                found=names,
+                expected=f"{len(given)} names, for {self.connector.sources(atom) or 'nothing'}",
+            )
+        )
+
     def _leave(self, atom: Atom) -> None:
         self._pass(atom)
         after = self.frame.outputs[atom.index]
@@ -989,8 +1010,8 @@ class _Run:
         block = atom.block
         names: set[str] = set()
         for value in block.attrs.values() if block is not None else ():
-            if isinstance(value.value, str):
-                names |= {n for n in self._names(Text(value.value)) if n in self.scope.env}
+            for word in value.texts:
+                names |= {n for n in self._names(Text(word)) if n in self.scope.env}
         for shape in shapes:
             for dim in shape.dims:
                 names |= {n for n in dim.free if n in self.scope.env}
@@ -998,6 +1019,12 @@ class _Run:
             port = self.program.atoms[index].port
             for text in (port.shape if port is not None else None) or ():
                 names |= {n for n in self._names(text) if n in self.scope.env}
+        # Only sizes that the reader sees: in a shape, or by their number in the message.
+        seen = {size for shape in shapes for size in shape.dims}
+        free = {name for size in seen for name in size.free}
+        told = set(re.findall(r"[\w.]+", error.message))
+        env = self.scope.env
+        names = {n for n in names if n in free or env[n] in seen or str(env[n]) in told}
         own = tuple((text, NOWHERE) for text in getattr(error, "notes", ()))
         notes = (*self._origins(links, shapes), *own, *self.scope.notes(names))
         return Fault(

@@ -27,13 +27,14 @@ BEFORE, AFTER, PLAIN = "before", "after", "plain"
 
 def lint_model(frame: Frame) -> list[Fault]:
     """Warnings about one spec: skips after a norm, unused blocks, inputs, names and keys,
-    caches of no positions, and directions that cannot be given."""
+    caches of no positions, repeats that do not go on, and directions that cannot be given."""
     return [
         *skips_after_norm(frame),
         *unused_blocks(frame),
         *unused_inputs(frame),
         *unused_names(frame),
         *unused_keys(frame),
+        *repeats_that_ignore(frame),
         *caches_of_no_positions(frame),
         *direction.in_spec(frame.program.spec),
     ]
@@ -376,6 +377,35 @@ def _idle(block: Block, key: str, why: str) -> Fault:
         hint="leave it out",
         severity="warning",
     )
+
+
+def repeats_that_ignore(frame: Frame) -> list[Fault]:
+    """Repeats in which no block reads what the turn before gave: all turns do the same."""
+    program = frame.program
+    read = {feed.tap.atom for atom in program.atoms for feed in atom.feeds}
+    faults = []
+    for atom in program.atoms:
+        if atom.kind != "enter" or atom.index in read or atom.block is None:
+            continue
+        block = atom.block
+        names = " and ".join(f"`from: {name.value}`" for name in block.carry)
+        faults.append(
+            Fault(
+                "repeat-ignores",
+                f"no block in '{block.id}' reads what the turn before gave, so that all turns do "
+                "the same",
+                block.span,
+                path=block.path,
+                found=block.id,
+                expected="a block that goes on from the turn before",
+                hint=f"read it by {names}"
+                if names
+                else "read it by `from: prev` in the first block, or give it a name that all can "
+                "read: `carry: h` beside `repeat`, and `from: h`",
+                severity="warning",
+            )
+        )
+    return faults
 
 
 def walk(blocks: Iterable[Block]) -> Iterator[Block]:

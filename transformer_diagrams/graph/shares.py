@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
-from transformer_diagrams.dims import Verdict
+from transformer_diagrams.dims import Facts, Verdict
 from transformer_diagrams.errors import Fault, did_you_mean
-from transformer_diagrams.graph.frame import Frame
+from transformer_diagrams.graph.frame import Applied, Frame
 from transformer_diagrams.graph.program import Atom
+from transformer_diagrams.ops.registry import Call, Weight
 from transformer_diagrams.spec.model import Block, Text
 
 Report = Callable[[Fault], None]
@@ -34,12 +35,13 @@ def check_share(frame: Frame, atom: Atom, block: Block, share: Text, report: Rep
     mine, its = frame.applied.get(atom.index), frame.applied.get(other)
     problem = ""
     if mine is not None and its is not None:
-        if frame.scope.facts.equal(mine.params, its.params) is not Verdict.YES:
-            problem = f"{mine.params} against {its.params} weights"
+        problem = _unequal(frame, (mine,), (its,))
     elif atom.index in frame.uses and other in frame.uses:
-        used, sharing = frame.uses[atom.index].program.spec, frame.uses[other].program.spec
-        if used is not sharing:
-            problem = f"'{used.id}' against '{sharing.id}'"
+        used, sharing = frame.uses[atom.index], frame.uses[other]
+        if used.program.spec is not sharing.program.spec:
+            problem = f"'{used.program.spec.id}' against '{sharing.program.spec.id}'"
+        elif used is not sharing:
+            problem = _unequal(frame, tuple(_ops(used)), tuple(_ops(sharing)))
     elif (mine is None) != (its is None) and frame.outputs[other] is not None:
         problem = "one is an op, the other a used spec"
     if problem:
@@ -54,6 +56,36 @@ def check_share(frame: Frame, atom: Atom, block: Block, share: Text, report: Rep
                 notes=((f"'{share.value}' is here", there.span),),
             )
         )
+
+
+def _ops(frame: Frame) -> Iterator[Applied]:
+    """The ops of a spec and of those that it uses, in order."""
+    for index in frame.program.order:
+        if index in frame.applied:
+            yield frame.applied[index]
+        elif index in frame.uses:
+            yield from _ops(frame.uses[index])
+
+
+def _unequal(frame: Frame, mine: tuple[Applied, ...], its: tuple[Applied, ...]) -> str:
+    """In words, the first weight that the one has and the other has not; "" where all agree."""
+    facts = frame.scope.facts
+    a, b = ([w for op in ops for w in weights_of(op, facts)] for ops in (mine, its))
+    for x, y in zip(a, b, strict=False):
+        if x.shape.ndim != y.shape.ndim or any(
+            facts.equal(p, q) is not Verdict.YES
+            for p, q in zip(x.shape.dims, y.shape.dims, strict=True)
+        ):
+            return f"{x.name}: {x.shape} against {y.name}: {y.shape}"
+    if len(a) != len(b):
+        more = (a if len(a) > len(b) else b)[min(len(a), len(b))]
+        return f"only one of them has {more.name}: {more.shape}"
+    return ""
+
+
+def weights_of(op: Applied, facts: Facts) -> tuple[Weight, ...]:
+    """The learned tensors of an op at work."""
+    return op.op.tensors(Call(op=op.op, inputs=op.inputs, attrs=op.attrs, facts=facts))
 
 
 def check_table(

@@ -17,6 +17,7 @@ from transformer_diagrams.spec.model import PREV, Block, PortSpec, Ref, Spec
 from transformer_diagrams.spec.switch import SwitchError, parse_switch
 
 Source = Tap | Ref
+_MOST_CYCLES = 50  # told in one run
 _SHOWN = 8  # blocks of a cycle that are named before it is cut short
 
 
@@ -193,6 +194,9 @@ class _Wirer:
         if kind == "repeat":
             index = self.add(_Draft("enter", block.id, box.index, taken, block=block))
             current = [Tap(index)]
+            for number, name in enumerate(block.carry):
+                alone = len(block.carry) == 1
+                self.give(name.value, [Tap(index, None if alone else number)], name.span)
         return _Level(kind, box.index, block, iter(block.children), taken, current)
 
     def close(self, level: _Level) -> list[Source]:
@@ -466,10 +470,26 @@ class _Wirer:
         """Sources first, else as written. A cycle is a fault that names it."""
         if all(feed.tap.atom < atom.index for atom in atoms for feed in atom.feeds):
             return tuple(range(len(atoms)))
+        cut: set[tuple[int, int]] = set()  # one wire of each cycle that has been told
+        while True:
+            order, missing = self.sorted(atoms, cut)
+            if len(order) == len(atoms):
+                return None if cut else tuple(order)
+            if len(cut) == _MOST_CYCLES:
+                return None
+            cut.add(self.report_cycle(atoms, missing, cut))
+
+    @staticmethod
+    def sorted(
+        atoms: tuple[Atom, ...], cut: set[tuple[int, int]]
+    ) -> tuple[list[int], list[int]]:
+        """(the atoms that can be put in order, how many sources each of them all still lacks)."""
         missing = [0] * len(atoms)
         readers: list[list[int]] = [[] for _ in atoms]
         for atom in atoms:
             for source in {feed.tap.atom for feed in atom.feeds}:
+                if (source, atom.index) in cut:
+                    continue
                 missing[atom.index] += 1
                 readers[source].append(atom.index)
         ready = [atom.index for atom in atoms if not missing[atom.index]]
@@ -482,20 +502,26 @@ class _Wirer:
                 missing[reader] -= 1
                 if not missing[reader]:
                     heapq.heappush(ready, reader)
-        if len(order) == len(atoms):
-            return tuple(order)
-        self.report_cycle(atoms, missing)
-        return None
+        return order, missing
 
-    def report_cycle(self, atoms: tuple[Atom, ...], missing: list[int]) -> None:
-        """Walk back along unmet sources until an atom comes again: that is a cycle."""
+    def report_cycle(
+        self, atoms: tuple[Atom, ...], missing: list[int], cut: set[tuple[int, int]]
+    ) -> tuple[int, int]:
+        """Walk back along unmet sources until an atom comes again: that is a cycle.
+
+        Gives the wire (source, reader) that goes back.
+        """
         at = next(index for index, count in enumerate(missing) if count)
         step: dict[int, int] = {}
         trail: list[int] = []
         while at not in step:
             step[at] = len(trail)
             trail.append(at)
-            at = next(f.tap.atom for f in atoms[at].feeds if missing[f.tap.atom])
+            at = next(
+                f.tap.atom
+                for f in atoms[at].feeds
+                if missing[f.tap.atom] and (f.tap.atom, at) not in cut
+            )
         ring = trail[step[at] :][::-1]
         start = ring.index(min(ring))
         ring = ring[start:] + ring[:start]
@@ -509,14 +535,16 @@ class _Wirer:
         if len(names) > _SHOWN:
             text += f" -> ... ({len(names):,} blocks in all)"
         text += f" -> {names[0]}"
-        backward = next(
+        before = dict(zip(ring, (ring[-1], *ring), strict=False))
+        reader, backward = next(
             (
-                feed
+                (index, feed)
                 for index in ring
                 for feed in atoms[index].feeds
-                if feed.ref is not None and feed.tap.atom >= index and feed.tap.atom in step
+                if feed.ref is not None and feed.tap.atom >= index
+                and feed.tap.atom == before[index]
             ),
-            None,
+            (ring[0], None),
         )
         span = backward.span if backward is not None else atoms[ring[0]].span
         notes = tuple((f"'{atoms[i].id}' is here", atoms[i].span) for i in ring[:_SHOWN])
@@ -531,3 +559,4 @@ class _Wirer:
                 notes=notes,
             )
         )
+        return before[reader], reader

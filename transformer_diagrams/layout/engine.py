@@ -5,19 +5,16 @@ graph --measure--> sizes --place (innermost first)--> placed groups --assemble--
 
 from __future__ import annotations
 
-from transformer_diagrams.errors import DiagramError, Fault
 from transformer_diagrams.graph.ir import Callout, Edge, End, Graph, Group, Node, Port
 from transformer_diagrams.layout.assemble import Part, assemble
 from transformer_diagrams.layout.group import place
 from transformer_diagrams.layout.junctions import widen_junctions
 from transformer_diagrams.layout.labelled import separate_labels
+from transformer_diagrams.layout.limits import refuse
 from transformer_diagrams.layout.measure import Context, Options, settle_widths
 from transformer_diagrams.layout.placed import Placed
 from transformer_diagrams.layout.scene import Scene
 from transformer_diagrams.theme import Theme
-
-MOST_BOXES = 40_000
-MOST_FAN = 400
 
 
 def layout(graph: Graph, theme: Theme, options: Options | None = None) -> Scene:
@@ -30,7 +27,7 @@ def layout(graph: Graph, theme: Theme, options: Options | None = None) -> Scene:
     graph = separate_labels(widen_junctions(graph))
     direction = options.direction or graph.direction or "up"
     ctx = Context(theme.sizes, direction, options.shapes or graph.show_shapes, graph.tex)
-    _refuse_what_no_page_holds(graph)
+    refuse(graph)
     settle_widths(graph, ctx)
     root = place(graph.root, ctx)
     parts = [Part(graph.root, root, 0.0, 0.0)]
@@ -113,43 +110,6 @@ def _center_v(group: Group, placed: Placed, path: str, base: float) -> float | N
             if isinstance(child, Group) and spot.inside is not None:
                 todo.append((child, spot.inside, v + spot.v))
     return None
-
-
-def _refuse_what_no_page_holds(graph: Graph) -> None:
-    boxes, todo = 0, [graph.root, *(c.group for c in graph.callouts)]
-    while todo:
-        group = todo.pop()
-        boxes += len(group.children)
-        fans: dict[int, int] = {}
-        for edge in group.edges:
-            fans[edge.head.child] = fans.get(edge.head.child, 0) + 1
-        for child, count in fans.items():
-            if count > MOST_FAN and child >= 0:
-                node = group.children[child]
-                raise DiagramError(
-                    Fault(
-                        "too-many-ends",
-                        f"{count} lines end at '{node.path}': no page shows that",
-                        node.span,
-                        node.doc_path,
-                        found=f"{count} lines",
-                        expected=f"at most {MOST_FAN}",
-                        hint="draw one of them with `copies: n`, or group them",
-                    )
-                )
-        todo.extend(c for c in group.children if isinstance(c, Group))
-    if boxes > MOST_BOXES:
-        raise DiagramError(
-            Fault(
-                "too-many-boxes",
-                f"the figure would have {boxes} boxes",
-                graph.root.span,
-                "blocks",
-                found=f"{boxes} boxes",
-                expected=f"at most {MOST_BOXES}",
-                hint="write equal blocks once with `repeat: n`, or close groups with `use:`",
-            )
-        )
 
 
 __all__ = ["Options", "layout"]

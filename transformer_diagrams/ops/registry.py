@@ -36,7 +36,7 @@ from transformer_diagrams.dims import (
     whole_from,
     whole_in,
 )
-from transformer_diagrams.errors import did_you_mean
+from transformer_diagrams.errors import NEAR_OP, nearest
 from transformer_diagrams.ops.pairs import Seen
 
 ZERO, ONE, TWO = const(0), const(1), const(2)
@@ -458,12 +458,19 @@ class Call:
             self.axis(index, axis)
 
     def require_equal(
-        self, a: Dim, b: Dim, where_a: str, where_b: str, why: str = "", hint: str = ""
+        self,
+        a: Dim,
+        b: Dim,
+        where_a: str,
+        where_b: str,
+        why: str = "",
+        hint: str = "",
+        instead: str = "",
     ) -> Dim:
         """``a``; raises OpFault unless it is known to equal ``b``.
 
         The places are words such as "axis 3 of x"; ``why`` says why they must be equal, ``hint``
-        what else may have been meant.
+        what else may have been meant, ``instead`` what was meant beyond doubt.
         """
         verdict = self.facts.equal(a, b)
         if verdict is Verdict.YES:
@@ -473,10 +480,13 @@ class Call:
         places = f"{where_a} = {a}, {where_b} = {b}"
         notes = (*self._reduced(a, b), *self._explained(a, b))
         if verdict is Verdict.NO:
-            raise OpFault(f"{places}, but they must be equal{reason}{shapes}", hint, notes)
+            raise OpFault(
+                f"{places}, but they must be equal{reason}{shapes}", instead or hint, notes
+            )
         raise OpFault(
             f"{places}: cannot tell whether they are equal{reason}{shapes}",
-            "; ".join(filter(None, (f"if {a} = {b} always holds, state it: where: [{a} == {b}]",
+            instead
+            or "; ".join(filter(None, (f"if {a} = {b} always holds, state it: where: [{a} == {b}]",
                                     hint))),
             notes,
         )
@@ -722,7 +732,8 @@ class UnknownOp(KeyError):
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self.name = name
-        self.hint = did_you_mean(name, names(), what="op")
+        close = nearest(name, names(), cutoff=NEAR_OP)
+        self.hint = f"did you mean '{close}'?" if close else ""
 
     def __str__(self) -> str:
         return f"there is no op '{self.name}'" + (f"; {self.hint}" if self.hint else "")

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from transformer_diagrams.dims import Dim
+from transformer_diagrams.dims import Dim, Verdict
 from transformer_diagrams.ops.pairs import Seen
 from transformer_diagrams.ops.registry import (
     ANY,
@@ -191,7 +191,8 @@ def aligned(
             elif held is None:
                 held = (size, where)
             else:
-                c.require_equal(held[0], size, held[1], where, why, hint)
+                row = "" if after else _as_column(c, shapes, names)
+                c.require_equal(held[0], size, held[1], where, why, hint, row)
         if held is None and all(shape.ndim >= back for shape in shapes):
             short = []  # all are 1
         stretched.update(dict.fromkeys(short))
@@ -204,6 +205,25 @@ def aligned(
         )
     ordered = tuple(name for name in names if name in stretched)
     return Shape(tuple(sizes), lead), ordered
+
+
+def _as_column(c: Call, shapes: Sequence[Shape], names: Sequence[str]) -> str:
+    """A hint where one input holds a number for each vector of another: [k] beside [k, d_m]."""
+    widest = max(shapes, key=lambda shape: shape.ndim)
+    for shape, name in zip(shapes, names, strict=True):
+        lack = widest.ndim - shape.ndim
+        if 0 < lack < widest.ndim and shape.lead == widest.lead and all(
+            c.facts.equal(a, b) is Verdict.YES
+            for a, b in zip(shape.dims, widest.dims[: shape.ndim], strict=True)
+        ):
+            column = Shape((*shape.dims, *[ONE] * lack), shape.lead)
+            to = Shape(column.dims)
+            also = ", with `broadcast: true` here" if "broadcast" in c.op.attr_names else ""
+            return (
+                f"{name} has one number for each of the first axes of {widest}: "
+                f"give it the shape {column}, by {{op: reshape, to: {to}}}{also}"
+            )
+    return ""
 
 
 def _common_lead(c: Call, shapes: Sequence[Shape], names: Sequence[str]) -> str | None:

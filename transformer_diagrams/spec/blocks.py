@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from transformer_diagrams.errors import Span
+from transformer_diagrams.bundled import bundled_specs
+from transformer_diagrams.errors import NEAR_OP, Span, nearest
 from transformer_diagrams.spec.fields import Fields, an, describe
 from transformer_diagrams.spec.grammar import (
     COLUMN,
@@ -69,8 +70,10 @@ class BlockReader:
             one = todo.pop()
             if isinstance(one, Map):
                 for name, (_, value) in one.entries.items():
-                    if name == "id" and isinstance(value, Scalar):
+                    if name in ("id", "carry") and isinstance(value, Scalar):
                         self.taken.add(value.text)
+                    elif name == "carry" and isinstance(value, Seq):
+                        self.taken.update(i.text for i in value.items if isinstance(i, Scalar))
                     elif name == "parallel" and isinstance(value, Map):
                         self.taken.update(value.entries)
                         todo.append(value)
@@ -180,13 +183,16 @@ class BlockReader:
         if keys is not None:
             return keys
         if name not in self._known_ops:
-            close = self.f.near(name, self.op_names, "op")
-            if close:
-                hint = f"did you mean '{close}'?"
+            close = nearest(name, self.op_names, cutoff=NEAR_OP)
+            box = f"what is no op is a box: {{op: box, label: {name[:60]}}}"
+            if name in bundled_specs():
+                hint = f"'{name}' is a spec: write {{use: {name}}}"
+            elif close:
+                hint = f"did you mean '{close}'? {box}"
             elif name in KINDS:
                 hint = f"'{name}' is written as a key with a value: {{{name}: ...}}"
             else:
-                hint = f"if '{name}' is a spec, write {{use: {name}}}"
+                hint = f"if '{name[:60]}' is a spec, write {{use: {name[:60]}}}; {box}"
             self.f.fault(
                 "unknown-op",
                 f"there is no op '{name[:60]}'",
@@ -428,6 +434,8 @@ class BlockReader:
             return f.text(node, path, key)
         if kind == "id":
             return f.identifier(node, path)
+        if kind == "ids":
+            return self._carried(node, path)
         if kind == "sources":
             return self._sources(node, path)
         if kind == "size":
@@ -499,6 +507,21 @@ class BlockReader:
             text = f.text(node, path, keys.label_keys[attr.name])
             value = text.value if text else None
         return None if value is None else Value(value, span)
+
+    def _carried(self, node: Node, path: str) -> tuple[Text, ...]:
+        """Names that are given here, as ids are."""
+        pairs = [(node, path)]
+        if isinstance(node, Seq):
+            pairs = list(self.f.items(node, path, "names"))
+            if not pairs:
+                expected = "at least one name"
+                self.f.fault("no-names", "there are no names", node, path, expected=expected)
+        made = []
+        for item, at in pairs:
+            name = self.f.identifier(item, at)
+            if name is not None:
+                made.append(Text(self.explicit_id(name, item, at), self.f.span(item)))
+        return tuple(made)
 
     def _names(self, node: Node, path: str, key: Key) -> tuple[str, ...] | None:
         if isinstance(node, Scalar):

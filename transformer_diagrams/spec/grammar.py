@@ -219,6 +219,7 @@ STRUCTURES: Final[Mapping[str, Mapping[str, Key]]] = {
     "repeat": {
         **_table(
             Key("repeat", "size", "Drawn once, counted this many times.", required=True),
+            Key("carry", "ids", "Names, inside, for what a turn takes from the one before."),
             Key("blocks", "blocks", "The blocks of one turn.", required=True),
         ),
         **COMMON,

@@ -361,20 +361,18 @@ class _Loader:
                 else:
                     names = list(trail)
                     cycle = [*names[names.index(below) :], below]
-                    value = dims[start].value
+                    value = dims[cycle[0]].value
                     assert value is not None
                     inner = cycle[1:-1][:_MOST_NOTES]
                     self.f.fault(
                         "definition-cycle",
                         f"the size is defined through itself: {' -> '.join(cycle)}",
                         value.span,
-                        f"dims.{start}.value",
+                        f"dims.{cycle[0]}.value",
                         found=value.value,
                         expected="definitions that end in sizes without one",
                         notes=tuple((f"'{n}' is defined here", dims[n].span) for n in inner),
                     )
-                    done.update(trail)
-                    break
 
     def _options(self, node: Node, path: str) -> Mapping[str, OptionSpec]:
         made: dict[str, OptionSpec] = {}

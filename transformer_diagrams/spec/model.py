@@ -146,6 +146,7 @@ class Block:
     open: bool | str | None = None  # True, False, "callout"; None: a use closed, others open
     bind: Mapping[str, Value] = field(default_factory=dict)  # use: `with:`
     count: Text | None = None  # repeat
+    carry: tuple[Text, ...] = ()  # repeat: names inside for what goes from turn to turn
     children: tuple[Block, ...] = ()  # of a structure; parallel and columns hold groups
     note: Text | None = None
     direction: str | None = None

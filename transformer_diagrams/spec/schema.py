@@ -103,6 +103,7 @@ _BY_KIND: Final[Mapping[str, Schema]] = {
     "name": {**_text(LONGEST_TEXT), "minLength": 1},
     "bool": {"type": "boolean"},
     "id": _ID,
+    "ids": {"anyOf": [_ID, _array(_ID, least=1)]},
     "ref": _REF,
     "block-ref": _REF,
     "year": {"type": "integer", "minimum": 1800, "maximum": 2200},
