@@ -1,14 +1,17 @@
 r"""Random TeX formulas, made by structure: most can be set, some are damaged on purpose.
 
 ``formulas(seed, n)`` gives the same ones for the same seed; ``check`` sets one as a label and
-raises when anything but a clear complaint comes of it.
+raises when anything but a clear complaint comes of it. ``main`` runs many and counts the bad ones.
 """
 
 from __future__ import annotations
 
+import argparse
 import random
+import sys
 import time
-from collections.abc import Iterator
+import traceback
+from collections.abc import Iterator, Sequence
 
 from transformer_diagrams.text import commands, judge, measure, plain
 
@@ -139,3 +142,24 @@ def _damaged(rng: random.Random, tex: str) -> str:
         else:
             tex = tex[:at] + f"{{{tex[at:end]}}}" + tex[end:]
     return tex or "x"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Check ``--count`` formulas from ``--seed`` on; prints each bad one, returns how many."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=0)
+    asked = parser.parse_args(arguments)
+    bad = done = 0
+    for tex in formulas(asked.seed, asked.count):
+        try:
+            done += check(tex)
+        except Exception:  # whatever it is, the next one is tried
+            bad += 1
+            print(f"formula {tex!r}\n{traceback.format_exc(limit=-3)}", file=sys.stderr)
+    print(f"{asked.count} formulas: {done} set, {asked.count - done - bad} refused, {bad} bad")
+    return bad
+
+
+if __name__ == "__main__":
+    sys.exit(bool(main()))

@@ -1,7 +1,7 @@
 """What is wrong with a label, and where in it: asked before anything is drawn.
 
-TeX is judged by the reader of `tex` alone. The setter and the fonts are asked only where a label
-is more than plain ASCII, and their answer is kept with the measured text.
+TeX is judged by the reader of `tex`. The setter and the fonts are asked only where a label is more
+than plain letters, scripts and fractions, and their answer is kept with the measured text.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from transformer_diagrams.errors import ToolMissing
+from transformer_diagrams.text.commands import SIGNS
 from transformer_diagrams.text.layout import measure
 from transformer_diagrams.text.markup import clean, parse_line, shown
-from transformer_diagrams.text.tex import BadFormula, parse
+from transformer_diagrams.text.tex import BadFormula, Node, parse
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,21 +39,20 @@ def judge(markup: str) -> tuple[Complaint, ...]:
     """
     text, _ = clean(markup)
     found: list[Complaint] = []
-    formulas = False
+    ask = not text.isascii()
     at = 0
     for line in text.split("\n"):
         for piece in parse_line(line):
             if piece.kind == "math":
-                formulas = True
                 inset = 1 if piece.source.startswith("$") else 0
                 try:
-                    parse(piece.content)
+                    ask = ask or not _simple(parse(piece.content))
                 except BadFormula as problem:
                     place = at + inset + problem.at
                     found.append(_cannot(piece.source, str(problem), place, problem.hint))
             at += len(piece.source)
         at += 1
-    if found or not (formulas or not text.isascii()):
+    if found or not ask:
         return tuple(found)
     try:
         warnings = measure(markup, 10.0).warnings
@@ -81,6 +81,21 @@ def judge(markup: str) -> tuple[Complaint, ...]:
     return tuple(found)
 
 
+def _simple(tree: Node) -> bool:
+    """Whether a formula is of parts that the setter has never refused."""
+    todo = [tree]
+    while todo:
+        node = todo.pop()
+        if node.kind not in _SIMPLE or not (node.text.isascii() or node.text in SIGNS):
+            return False
+        todo.extend(node.parts)
+    return True
+
+
+_SIMPLE = frozenset((
+    "row", "letter", "number", "name", "sign", "space", "blank", "script", "frac", "root", "font",
+    "style",
+))  # fmt: skip
 _TYPED = "; it is shown as typed"
 
 
