@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 from graph_specs import SPECS, check_of
 
-from transformer_diagrams.api import Model
+from transformer_diagrams.api import Model, load
 from transformer_diagrams.dims import parse_condition
 from transformer_diagrams.errors import DiagramError, Fault
 from transformer_diagrams.ops.execute import call
@@ -484,3 +484,60 @@ def test_a_tensor_of_one_number_on_one_axis_serves_all() -> None:
     assert (str(alone.op.shape(alone)[0]), alone.op.flops(alone)) == ("[1]", 1)
     stretched = call("mul", [[1], [5]], {"broadcast": True})
     assert (str(stretched.op.shape(stretched)[0]), stretched.op.flops(stretched)) == ("[5]", 5)
+
+
+# -- leading axes through a used spec -------------------------------------------------------------
+
+PARTS = {
+    "ffn": "",
+    "swiglu": "d_h: 32",
+    "gqa": "n_g: 2",
+    "mqa": "",
+    "mha-packed": "lora: false",
+    "self-attention": "",
+    "qk-norm-attention": "",
+    "mla": "d_c: 4, d_K: 8",
+    "moe-mixtral": "N: 4, K: 2, d_e: 8",
+    "decoder-layer": "d_h: 32, n_g: 2",
+}
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_part_is_done_for_each_of_the_leading_axes(part: str) -> None:
+    used = load(part).spec
+    ports = ", ".join(f"{name}: x" for name in used.inputs)
+    bind = f"d_s: d_t, {PARTS[part]}" if "d_s" in used.dims else PARTS[part]
+    bind = ", ".join(b for b in bind.split(", ") if b)
+
+    def counted(lead: str) -> tuple[int | None, int | None, int | None]:
+        text = (
+            "dims: {B: batch, C: more, d_t: positions, d_m: width, n_h: heads}\n"
+            f"where: [n_h | d_m]\ninputs: {{x: [{lead}d_t, d_m]}}\n"
+            f"outputs: {{y: [{lead}d_t, d_m]}}\n"
+            f"blocks: [{{use: {part}, from: {{{ports}}}, with: {{{bind}}}}}]\n"
+        )
+        assert [f.message for f in model(text).check().errors] == []
+        found = model(text).inspect(set={"B": 5, "C": 3, "d_t": 6, "d_m": 16, "n_h": 4})
+        return (
+            found["params"]["total"], found["flops"]["forward"], found["kv_cache"]["per_token"]
+        )
+
+    params, work, cached = counted("")
+    assert params is not None
+    assert work is not None
+    assert cached is not None
+    assert counted("..., ") == (params, work, cached)
+    assert counted("B, ") == (params, 5 * work, 5 * cached)
+    assert counted("B, C, ") == (params, 15 * work, 15 * cached)
+
+
+def test_leading_axes_agree_or_serve_all() -> None:
+    text = (
+        "dims: {B: batch, C: other, d_t: positions, d_m: width, n_h: heads}\nwhere: [n_h | d_m]\n"
+        "inputs: {x: [B, d_t, d_m], m: [%s d_t, d_m]}\n"
+        "blocks: [{use: mha-packed, from: {X_Q: x, X_S: m}, with: {d_s: d_t, lora: false}}]\n"
+    )
+    assert model(text % "").check().ok
+    assert model(text % "B,").check().ok
+    (fault,) = model(text % "C,").check().errors
+    assert fault.code == "shape-mismatch"

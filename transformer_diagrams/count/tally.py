@@ -227,16 +227,19 @@ class _Adder:
                     scaled = scaled * self.frame.copies.get(block.id, ONE)
                 resolved = WeightKey(inside.role or own_role, inside.mark or key.mark, pending)
                 self.tally.add(resolved, params * scaled, active * scaled)
+        lead = self.frame.leads.get(atom.index)
+        each = ONE if lead is None else lead.numel()
         if not train:
-            self.tally.macs = self.tally.macs + tally.macs * everywhere
-            self.tally.flops = self.tally.flops + tally.flops * everywhere
+            self.tally.macs = self.tally.macs + tally.macs * everywhere * each
+            self.tally.flops = self.tally.flops + tally.flops * everywhere * each
         # A spec that keeps something itself is one layer with the parts that it uses.
         own = any(not cached.inner and not cached.layer for cached in tally.caches)
         for cached in () if train else tally.caches:
             part = cached.inner and not (own and cached.times == ONE)
             layer = f"{block.id}/{cached.layer}" if part else block.id
+            kept = replace(cached, elements=cached.elements * each)
             times = cached.times * everywhere
-            self.tally.caches.append(replace(cached, layer=layer, times=times, inner=True))
+            self.tally.caches.append(replace(kept, layer=layer, times=times, inner=True))
 
     def _sum_ops(self) -> None:
         for (_, key, times), (applied, count) in self._ops.items():

@@ -76,6 +76,7 @@ class Frame:
     links: list[tuple[Link, ...]]
     applied: dict[int, Applied] = field(default_factory=dict)
     uses: dict[int, Frame] = field(default_factory=dict)
+    leads: dict[int, Shape] = field(default_factory=dict)  # a use -> leading axes it is done for
     counts: dict[int, Dim] = field(default_factory=dict)  # box -> turns of a repeat
     copies: dict[str, Dim] = field(default_factory=dict)  # id of a block -> `copies`
     stacks: dict[str, Dim] = field(default_factory=dict)  # id of a block -> `stack`

@@ -39,7 +39,8 @@ from transformer_diagrams.graph.attrs import evaluate_attrs
 from transformer_diagrams.graph.bind import Binding, bind_use, use_options
 from transformer_diagrams.graph.connect import Connector
 from transformer_diagrams.graph.frame import Applied, Bound, Frame, Link
-from transformer_diagrams.graph.match import Leads, Misfit, misfit
+from transformer_diagrams.graph.match import Leads, Misfit, beyond, misfit
+from transformer_diagrams.graph.match import same as same_lead
 from transformer_diagrams.graph.options import Settings, known_numbers, shown_by_configs
 from transformer_diagrams.graph.program import Atom, Program
 from transformer_diagrams.graph.scope import (
@@ -1061,6 +1062,23 @@ class _Run:
         self.frame.links[atom.index] = links
         shapes = dict(zip((link.name for link in links), self._shapes(links), strict=True))
         sources = self._origins(links, tuple(shapes.values()))
+        try:
+            lead, shapes = self._led(used, shapes)
+        except OpFault as error:
+            self.session.fault(
+                Fault(
+                    "shape-mismatch",
+                    f"'{block.id}'{self.session.where()}: {error.message}",
+                    block.span,
+                    path=block.path,
+                    found=_listed(links, tuple(shapes.values())),
+                    hint=error.hint,
+                    notes=sources,
+                )
+            )
+            return
+        if lead is not None:
+            self.frame.leads[atom.index] = lead
         made = self.session.use(block, self.scope, shapes, self.depth, sources)
         if made is None:
             return
@@ -1077,9 +1095,44 @@ class _Run:
                 if inner.program.declared_outputs:
                     return
                 continue
-            outputs.append(self._outside(given[0]))
+            shape = self._outside(given[0])
+            if lead is not None:
+                shape = Shape((*lead.dims, *shape.dims), lead.lead)
+            outputs.append(shape)
         self.frame.outputs[atom.index] = tuple(outputs)
         self._assert_block(atom, tuple(outputs))
+
+    def _led(
+        self, used: Spec, shapes: dict[str, Shape]
+    ) -> tuple[Shape | None, dict[str, Shape]]:
+        """(leading axes such as a batch, for each of which a used spec is done once; the inputs
+        of one of these).
+
+        They are those that inputs have beyond what the spec states of them; an input without any
+        serves all.
+
+        Raises:
+            OpFault: inputs that have different ones.
+        """
+        found: Shape | None = None
+        first = ""
+        inside = dict(shapes)
+        for name, shape in shapes.items():
+            texts = used.inputs[name].shape
+            if texts is None or any(text.value.startswith("...") for text in texts):
+                return None, shapes
+            lead = beyond(Shape((const(1),) * len(texts)), shape)
+            if lead is None:
+                continue
+            if found is not None and not same_lead(found, lead, self.scope.facts):
+                raise OpFault(
+                    f"'{first}' of '{used.id}' comes with the leading axes {found}, but '{name}' "
+                    f"with {lead}",
+                    "give the inputs the same leading axes, or only those that need them",
+                )
+            found, first = lead, first or name
+            inside[name] = Shape(shape.dims[len(lead.dims) :])
+        return found, inside
 
     def _outside(self, shape: Shape) -> Shape:
         """``shape`` without the names that a used spec brought along."""

@@ -26,6 +26,17 @@ def expand(shape: Shape, leads: Leads) -> Shape:
     return Shape((*head.dims, *shape.dims), head.lead)
 
 
+def beyond(stated: Shape, actual: Shape) -> Shape | None:
+    """The leading axes that ``actual`` has beyond what is ``stated``; None where it has none.
+
+    A shape that states "..." itself takes them in by its own name.
+    """
+    cut = len(actual.dims) - len(stated.dims)
+    if stated.lead is not None or cut < 0 or (cut == 0 and actual.lead is None):
+        return None
+    return Shape(actual.dims[:cut], actual.lead)
+
+
 def misfit(stated: Shape, actual: Shape, leads: Leads, facts: Facts) -> Misfit | None:
     """None when ``actual`` is what ``stated`` says; binds a "..." that is not bound yet."""
     if stated.lead is None:
@@ -47,7 +58,7 @@ def misfit(stated: Shape, actual: Shape, leads: Leads, facts: Facts) -> Misfit |
     bound = leads.get(stated.lead)
     if bound is None:
         leads[stated.lead] = head
-    elif not _same(bound, head, facts):
+    elif not same(bound, head, facts):
         return Misfit(
             f"'{_dots(stated.lead)}' stands for two different shapes: "
             f"{_bare(bound)} and {_bare(head)}"
@@ -77,7 +88,8 @@ def _tails(
     return None
 
 
-def _same(a: Shape, b: Shape, facts: Facts) -> bool:
+def same(a: Shape, b: Shape, facts: Facts) -> bool:
+    """Whether two shapes are surely the same, axis by axis."""
     if a.lead != b.lead or len(a.dims) != len(b.dims):
         return False
     pairs = zip(a.dims, b.dims, strict=True)
