@@ -196,7 +196,7 @@ def _labels_free(scene: Scene, segs: list[_Seg]) -> Iterator[Finding]:
         if not label.markup.strip():
             continue
         for j in seg_index.near(label.rect, LABEL_GAP):
-            if label.kind in ("block", "io", "note") and label.owner in (
+            if label.kind in ("block", "io") and label.owner in (
                 segs[j].line.tail,
                 segs[j].line.head,
             ):
@@ -207,7 +207,7 @@ def _labels_free(scene: Scene, segs: list[_Seg]) -> Iterator[Finding]:
         for j in label_index.near(label.rect):
             if j > i and label.rect.overlaps(scene.labels[j].rect, 0.0):
                 yield Finding("labels-overlap", f"'{label.markup}'", f"'{scene.labels[j].markup}'")
-        if label.kind in ("shape", "edge", "title", "badge", "header", "mark"):
+        if label.kind in ("shape", "edge", "title", "badge", "header", "mark", "note"):
             for j in box_index.near(label.rect):
                 box = scene.boxes[j]
                 if box.form not in ("frame",) and label.rect.overlaps(box.rect, 0.0):

@@ -79,7 +79,8 @@ def _rank_heights(w: Work) -> list[float]:
     heights = [0.0] * len(w.layers.ranks)
     for cell in w.layers.cells:
         if cell.child >= 0:
-            heights[cell.rank] = max(heights[cell.rank], w.dv[cell.child])
+            need = max(w.dv[cell.child], w.deep.get(cell.child, 0.0))
+            heights[cell.rank] = max(heights[cell.rank], need)
     return heights
 
 

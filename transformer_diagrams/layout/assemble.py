@@ -470,7 +470,7 @@ class _Builder:
             Rect(min(a, c), min(b, d), abs(a - c), abs(b - d)) for (a, b), (c, d) in pairwise(path)
         ]
         solid = [b.rect for b in self.boxes if b.form != "frame" and b.id != anchor]
-        solid += [label.rect for label in self.labels if label.owner != anchor]
+        solid += [label.rect for label in self.labels if label.owner != anchor or label.kind == "note"]
         return not any(run.overlaps(rect, 2.0) for run in runs for rect in solid)
 
     # -- texts ------------------------------------------------------------------------------
@@ -483,6 +483,8 @@ class _Builder:
             owner = scope.group.path + "#frame"
             if note.edge >= 0:
                 owner = self._owner_line(scope, note)
+            elif note.child >= 0:
+                owner = scope.group.children[note.child].path
             self.labels.append(
                 _text(
                     f"{scope.group.path}#note{number}",
@@ -493,7 +495,7 @@ class _Builder:
                     at,
                     owner=owner,
                     weight=note.weight,
-                    align="left" if note.kind in ("title", "shape", "edge") else "right",
+                    align="left" if note.kind in ("title", "shape", "edge", "note") else "right",
                 )
             )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from transformer_diagrams.layout.placed import Gate, Note, Placed
+from transformer_diagrams.layout.remarks import set_remark
 from transformer_diagrams.layout.work import (
     FOLD_BEYOND,
     Work,
@@ -35,13 +36,26 @@ def title_band(w: Work) -> float:
     s = w.ctx.sizes
     if not w.group.framed:
         return 0.0
-    if w.ctx.across or not (w.group.title or w.group.badge):
+    if w.ctx.across or not (w.group.title or w.group.badge or w.group.note):
         return s.frame_pad
     tall = max(
-        measure(w.title, s.font_title, "medium").height if w.title else 0.0,
+        sum(note.dv for note in _head(w)),
         measure(w.group.badge, s.font_badge).height if w.group.badge else 0.0,
     )
     return tall + s.title_pad_y + 2.0
+
+
+def _head(w: Work) -> list[Note]:
+    """The title, and under it the remark; measured in reading order, not yet placed."""
+    s, made = w.ctx.sizes, []
+    if w.title:
+        text = measure(w.title, s.font_title, "medium")
+        tall = text.height + (4.0 if w.group.note else 0.0)
+        made.append(Note(w.title, "title", 0, 0, text.width, tall, s.font_title, "medium"))
+    if w.group.note:
+        markup, text = set_remark(w.group.note, w.ctx)
+        made.append(Note(markup, "note", 0, 0, text.width, text.height, s.font_note))
+    return made
 
 
 def add_frame(w: Work) -> None:
@@ -49,23 +63,23 @@ def add_frame(w: Work) -> None:
     if not w.group.framed:
         return
     s, out = w.ctx.sizes, w.out
-    title = measure(w.title, s.font_title, "medium") if w.title else None
+    head = _head(w)
     badge = measure(w.group.badge, s.font_badge) if w.group.badge else None
     out.shift_u(s.frame_pad)
     out.width += 2 * s.frame_pad
-    if not title and not badge:
+    if not head and not badge:
         return
     if w.ctx.across:
         _frame_across(w)
         return
     gates = sorted(g.at for g in out.ins.values() if g.side == "start")
     pad = s.title_pad_x
-    title_need = title.width + pad + 6.0 if title else 0.0
+    title_need = max((note.du for note in head), default=-pad - 6.0) + pad + 6.0
     badge_need = badge.width + pad + 6.0 if badge else 0.0
     first = gates[0] if gates else out.width
     last_room = out.width - (gates[-1] if gates else 0.0)
     title_u = pad
-    if title and first < title_need:
+    if head and first < title_need:
         if gates and last_room >= title_need + badge_need:
             title_u = gates[-1] + 8.0
         else:
@@ -79,19 +93,11 @@ def add_frame(w: Work) -> None:
         used = title_need if title_u > pad or not gates else 0.0
         if room < badge_need + used:
             out.width += badge_need + used - room
-    if title:
-        out.notes.append(
-            Note(
-                w.title,
-                "title",
-                title_u,
-                s.title_pad_y - 1.5,
-                title.width,
-                title.height,
-                s.font_title,
-                "medium",
-            )
-        )
+    v = s.title_pad_y - 1.5
+    for note in head if w.ctx.direction == "down" else reversed(head):
+        note.u, note.v = title_u, v
+        v += note.dv
+        out.notes.append(note)
     if badge:
         out.notes.append(
             Note(
@@ -114,13 +120,20 @@ def _frame_across(w: Work) -> None:
         (w.group.badge, "badge", s.font_badge, "regular"),
     ]
     sizes = [measure(m, f, w) if m else None for m, _, f, w in texts]
-    band = max(t.height for t in sizes if t) + s.title_pad_y
+    remark, words = set_remark(w.group.note, w.ctx) if w.group.note else ("", None)
+    row = max((t.height for t in sizes if t), default=-2.0)  # of title and badge
+    band = row + s.title_pad_y + (words.height + 2.0 if words else 0.0)
     grow = max(0.0, band + 2.0 - s.frame_pad)
     out.shift_u(grow)
     out.width += grow
     need = sum(t.width + s.title_pad_x for t in sizes if t) + 2 * s.title_pad_x
+    need = max(need, words.width + 2 * s.title_pad_x if words else 0.0)
     if out.length < need:
         _lengthen(out, need - out.length)
+    if words:
+        v = _slot(out, words.width, s.title_pad_x, backward=False)
+        u = s.title_pad_y + row + 0.5
+        out.notes.append(Note(remark, "note", u, v, words.height, words.width, s.font_note))
     ends = {"title": s.title_pad_x, "badge": s.title_pad_x}
     for (markup, kind, size, weight), text in zip(texts, sizes, strict=True):
         if text is None:

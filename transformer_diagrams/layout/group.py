@@ -24,6 +24,7 @@ from transformer_diagrams.layout.ports import (
     spread_ports,
     straighten_ports,
 )
+from transformer_diagrams.layout.remarks import keep_room, place_remarks
 from transformer_diagrams.layout.wires import draw_lanes, draw_wires, place_spots, share_sides
 from transformer_diagrams.layout.work import Sides, Work
 
@@ -45,6 +46,7 @@ def place(group: Group, ctx: Context, sides: Sides | None = None, nested: bool =
     measure_cells(w)
     spread_ports(w)
     label_nets(w)
+    keep_room(w)
     place_across(w)
     straighten_ports(w)
     fold_title(w)
@@ -55,6 +57,7 @@ def place(group: Group, ctx: Context, sides: Sides | None = None, nested: bool =
     draw_flanks(w)
     place_labels(w)
     name_ports(w)
+    place_remarks(w)
     draw_lanes(w)
     add_frame(w)
     return w.out

@@ -47,7 +47,7 @@ class Note:
     """A text beside a line or in a frame, as a rectangle in flow coordinates."""
 
     markup: str
-    kind: str  # shape | edge | title | badge
+    kind: str  # shape | edge | title | badge | note
     u: float
     v: float
     du: float
@@ -56,6 +56,7 @@ class Note:
     weight: str = "regular"
     edge: int = -1
     end: str = ""  # the name of one end of its edge: in | out
+    child: int = -1  # the box that it stands beside
 
 
 @dataclass(slots=True)

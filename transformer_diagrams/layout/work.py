@@ -36,6 +36,8 @@ class Work:
     head_off: dict[tuple[int, int], float] = field(default_factory=dict)
     tail_off: dict[tuple[int, int], float] = field(default_factory=dict)
     labels: dict[int, Note] = field(default_factory=dict)  # by net
+    remarks: list[tuple[int, Note]] = field(default_factory=list)  # (cell, note), u from the cell
+    deep: dict[int, float] = field(default_factory=dict)  # by child: what its remark needs along v
     title: str = ""  # as it is set: perhaps in two lines
     bottom: list[float] = field(default_factory=list)  # v of each rank's lower side
     top: list[float] = field(default_factory=list)

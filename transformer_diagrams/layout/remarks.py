@@ -1,0 +1,55 @@
+"""Remarks of the author (`note:`) beside their box: small, wrapped, with room kept for them.
+
+Before the cells are placed each is measured and its cell grows by it; when the boxes stand it is
+put at the side, clear of the text beside the box's own line. At a circle, which lines may enter
+from its sides, it stands past the middle. (A frame's remark stands under its title.)
+"""
+
+from __future__ import annotations
+
+from transformer_diagrams.graph.ir import Node
+from transformer_diagrams.layout.layers import is_wide
+from transformer_diagrams.layout.measure import Context
+from transformer_diagrams.layout.placed import Note
+from transformer_diagrams.layout.work import Work
+from transformer_diagrams.text import TextLayout, measure, wrap
+
+WIDE = 17.0  # times the size of the type; a longer remark is wrapped
+GAP = 8.0  # from the box, or from the text beside its line
+ABOVE = 3.0  # from the middle of a circle
+
+
+def set_remark(words: str, ctx: Context) -> tuple[str, TextLayout]:
+    """A remark as it is set: its lines, and their measure."""
+    size = ctx.sizes.font_note
+    markup = wrap(words, size, WIDE * size)
+    return markup, measure(markup, size)
+
+
+def keep_room(w: Work) -> None:
+    """Let every cell reach as far as the remark beside its box."""
+    for index, child in enumerate(w.group.children):
+        if not isinstance(child, Node) or not child.note:
+            continue
+        markup, text = set_remark(child.note, w.ctx)
+        du, dv = (text.height, text.width) if w.ctx.across else (text.width, text.height)
+        lanes = range(len(child.inputs) if is_wide(child) else 1)
+        order = w.layers.ranks[w.layers.cells[w.layers.cell_of[index, 0]].rank]
+        cell = max((w.layers.cell_of[index, lane] for lane in lanes), key=order.index)
+        item = w.layers.cells[cell]
+        size = w.ctx.sizes.font_note
+        note = Note(markup, "note", item.right + GAP, 0.0, du, dv, size, child=index)
+        w.remarks.append((cell, note))
+        item.right = note.u + du
+        w.deep[index] = 2 * (dv + ABOVE) if child.form == "circle" else dv
+
+
+def place_remarks(w: Work) -> None:
+    """Put each remark beside its box."""
+    for cell, note in w.remarks:
+        spot = w.spot_of[note.child]
+        child = w.group.children[note.child]
+        circle = isinstance(child, Node) and child.form == "circle"
+        note.u += w.layers.cells[cell].u
+        note.v = spot.v + spot.dv / 2 + (ABOVE if circle else -note.dv / 2)
+        w.out.notes.append(note)
