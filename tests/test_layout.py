@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import pytest
+from graph_specs import graph_of
 from graphs import adder, chain, node, pre_norm_block, random_graph, residual, root, stack
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -530,3 +532,77 @@ def test_a_fan_that_no_page_holds_is_refused_in_words() -> None:
     with pytest.raises(DiagramError) as caught:
         drawn(fan(500))
     assert "no page shows that" in caught.value.faults[0].message
+
+
+# -- words of lines, and remarks ------------------------------------------------------------------
+
+WORDS = {
+    "columns and groups": """
+inputs: {x: [d_t, d_m], y: [d_t, d_m]}
+blocks:
+  - columns:
+      - {id: left, from: x, blocks: [{op: linear, out: d_m}]}
+      - id: right
+        from: y
+        blocks:
+          - {op: attention_core, from: [y, {from: left, label: one}, {from: left, label: two}]}
+  - {group: [{op: linear, out: d_m}], id: g, title: Group}
+  - {op: gelu, id: a, from: {from: g, label: three}}
+  - {op: relu, id: b, from: {from: g, label: four}}
+  - {op: add, from: [a, b]}
+""",
+    "a circle": """
+inputs: {x: [d_t, d_m]}
+blocks:
+  - {op: linear, id: m, out: d_m}
+  - {op: add, id: s, from: [m, x]}
+  - {op: gelu, id: g, from: {from: s, label: one}}
+  - {op: relu, id: r, from: {from: s, label: two}}
+  - {op: add, from: [g, {from: r, label: three}]}
+""",
+    "inputs and borders": """
+inputs: {x: [d_t, d_m]}
+blocks:
+  - {op: linear, id: a, out: d_m, from: {from: x, label: one}}
+  - {op: linear, id: b, out: d_m, from: {from: x, label: two}}
+  - repeat: 3
+    from: {from: b, label: three}
+    blocks:
+      - {op: linear, id: e, out: d_m, from: {from: prev, label: four}}
+      - {op: mul, from: [{from: e, label: five}, {from: a, label: six}]}
+  - {group: [gelu], id: c, title: Closed, open: false}
+  - {op: attention_core, from: [{from: c, label: q}, {from: c, label: k}, {from: c, label: v}]}
+""",
+    "remarks": """
+inputs: {x: [d_t, d_m]}
+outputs: {y: [d_t, d_m]}
+blocks:
+  - {op: linear, out: d_m, note: no bias here, copies: 3}
+  - residual:
+      - rmsnorm
+      - {op: linear, out: d_t, note: "a remark of many words that are set in several lines $W_Q$"}
+      - {op: linear, out: d_m}
+    note: the sum
+  - {parallel: {a: [{op: gelu, note: one}], b: [{op: relu, note: two}]}}
+  - {op: add, id: s, note: a circle with a remark}
+  - {repeat: 3, blocks: [silu], note: a repeat without a title, id: r}
+  - columns:
+      - {from: r, blocks: [{op: linear, out: d_m, note: left}], note: below, id: one}
+      - {from: x, blocks: [{op: attention_core, from: [prev, one, one], note: right}], title: T}
+""",
+}
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("text", WORDS.values(), ids=WORDS)
+def test_every_word_stands_at_its_line_or_box(text: str, direction: str) -> None:
+    graph = graph_of("dims: {d_t: positions, d_m: width}" + text)
+    scene = drawn(graph, direction)
+    clean(scene)
+    assert len(scene.words) == text.count("label:") + text.count("note:")
+    circles = {box.rect.width for box in scene.boxes if box.form == "circle"}
+    assert circles <= {2 * PAPER.sizes.circle_radius}
+    for label in scene.labels:
+        if label.markup in scene.words:
+            lost = replace(scene, labels=tuple(q for q in scene.labels if q is not label))
+            assert "label-lost" in {f.rule for f in lint(lost, PAPER).findings}

@@ -6,7 +6,7 @@ Works on the Scene alone (numbers, not pixels), so it holds for every format at 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -104,6 +104,7 @@ def lint(scene: Scene, theme: Theme) -> LintReport:
     findings += _boxes_apart(scene)
     findings += _text_inside(scene)
     findings += _labels_free(scene, segs)
+    findings += _words_kept(scene)
     findings += _ends(scene)
     findings += _shared_heads(scene)
     findings += _order(scene)
@@ -214,6 +215,17 @@ def _labels_free(scene: Scene, segs: list[_Seg]) -> Iterator[Finding]:
                     yield Finding("label-on-box", f"'{label.markup}'", f"'{box.id}'")
                 elif box.form == "frame" and _straddles(label.rect, box.rect):
                     yield Finding("label-on-border", f"'{label.markup}'", f"'{box.id}'")
+
+
+def _words_kept(scene: Scene) -> Iterator[Finding]:
+    """Every word that the graph has for a line or beside a box stands in the figure."""
+    drawn = Counter(
+        "".join(label.markup.split()) for label in scene.labels if label.kind in ("edge", "note")
+    )
+    for words, count in Counter(scene.words).items():
+        found = drawn["".join(words.split())]
+        if found < count:
+            yield Finding("label-lost", f"'{words}'", f"{found} of {count} drawn")
 
 
 def _straddles(inner: Rect, outer: Rect) -> bool:

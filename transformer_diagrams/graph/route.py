@@ -30,6 +30,7 @@ class _Line:
     mark: str = ""
     label: str = ""
     span: Span = NOWHERE
+    worded: set[str] = field(default_factory=set)  # the labels of all that runs along it
 
 
 @dataclass(slots=True)
@@ -80,6 +81,8 @@ class Router:
             at_home = box.drawn or box.index == ROOT or box.index in closed
             self._home.append(box.index if at_home else self._home[box.parent])
         self._up: dict[int, tuple[int, ...]] = {}
+        self._closed = closed
+        self._said: list[tuple[str, list[_Line]]] = []  # labels, and the lines that can bear them
 
     def run(self) -> dict[int, Lane]:
         """Lanes by the index of their box; boxes that hold nothing are left out."""
@@ -91,6 +94,11 @@ class Router:
                 continue
             for link in self.frame.links[index]:
                 self._route(atom, link)
+        for words, lines in self._said:
+            # once, where the line begins to be of these words alone; else all where it ends
+            line = next((q for q in lines if q.worded == {words}), lines[-1])
+            if words not in line.label.split(", "):
+                line.label = ", ".join(filter(None, (line.label, words)))
         for lane in self.lanes.values():
             self._sort(lane)
         return self.lanes
@@ -189,7 +197,7 @@ class Router:
         shape = self.spelt.shape(source, port)
         feed = link.feed
         when = self._when(atom, source, feed.when)
-        words = feed.label  # stand once, where the line begins
+        run: list[tuple[int, _Line]] = []  # what it is cut into, and the boxes these stand in
         for box in rising:
             key = (box, source, port)
             if key not in self._outs:
@@ -201,7 +209,7 @@ class Router:
                 self._outs[key] = (end.port, line)
             at, line = self._outs[key]
             line.when = when if line.when == when else "always"
-            line.label, words = line.label or words, ""
+            run.append((box, line))
             tail = End(self.slot["box", box], at)
         for box in falling:
             key = (box, source, port)
@@ -214,11 +222,22 @@ class Router:
                 self._ins[key] = (end.port, line)
             at, line = self._ins[key]
             line.when = when if line.when == when else "always"
-            line.label, words = line.label or words, ""
+            run.append((self.drawn_parent(box), line))
             tail = End(BORDER, at)
-        self.lanes[head_box].lines.append(
-            _Line(tail, head, shape, feed.kind, when, feed.mark, words, feed.span)
-        )
+        last = _Line(tail, head, shape, feed.kind, when, feed.mark, span=feed.span)
+        self.lanes[head_box].lines.append(last)
+        run.append((head_box, last))
+        for _, line in run:
+            line.worded.add(feed.label)
+        if feed.label:
+            bare = [line for box, line in run if self._bears_words(box)]
+            self._said.append((feed.label, bare or [last]))
+
+    def _bears_words(self, box: int) -> bool:
+        """Whether a line in a box can be seen, and has room beside it."""
+        if self.program.boxes[box].kind == "columns":
+            return False
+        return not any(around in self._closed for around in self.up(box))
 
     def _between(self, tail_box: int, head_box: int) -> tuple[list[int], list[int]]:
         """Borders on the way: those left (innermost first), those entered (outermost first)."""

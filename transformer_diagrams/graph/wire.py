@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 from transformer_diagrams.errors import Fault, Span, did_you_mean
 from transformer_diagrams.graph.program import ROOT, Atom, Box, Feed, Program, Tap
+from transformer_diagrams.spec.blocks import walk
 from transformer_diagrams.spec.model import PREV, Block, PortSpec, Ref, Spec
 from transformer_diagrams.spec.switch import SwitchError, parse_switch
 
@@ -120,11 +121,15 @@ class _Wirer:
         )
 
     def idle_starts(self, last: list[Source]) -> Iterator[Block]:
-        """Structures whose `from:` no block inside reads, since each has its own."""
+        """Structures whose `from:` no block inside reads or names, since each has its own."""
         read = {id(last)} | {id(given) for given in self.results.values()}
         for draft in self.drafts:
             read |= {id(draft.sources), id(draft.skip)}
-        yield from (block for block, taken in self.starts if id(taken) not in read)
+        for block, taken in self.starts:
+            inside = {ref.target for child in walk(block.children) for ref in child.sources or ()}
+            named = any(ref.target in inside for ref in block.sources or ())
+            if id(taken) not in read and not named:
+                yield block
 
     # -- the walk ---------------------------------------------------------------------------
 

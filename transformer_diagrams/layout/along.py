@@ -8,7 +8,7 @@ from transformer_diagrams.graph.ir import BORDER
 from transformer_diagrams.layout.channels import Net, assign_tracks
 from transformer_diagrams.layout.flanks import plan_flanks
 from transformer_diagrams.layout.frames import title_band
-from transformer_diagrams.layout.labels import label_level
+from transformer_diagrams.layout.labels import end_room, label_level
 from transformer_diagrams.layout.work import (
     Work,
 )
@@ -40,6 +40,7 @@ def stack_ranks(w: Work) -> None:
     label_room: dict[int, list[float]] = defaultdict(list)
     for number, note in w.labels.items():
         label_room[label_level(w, number)].append(note.dv)
+    ends = end_room(w)
     at = 0.0
     count = len(layers.ranks)
     for level in range(count):
@@ -65,12 +66,14 @@ def stack_ranks(w: Work) -> None:
         used = max(tracks, default=-1) + 1
         labelled = label_room[level]
         lead, base = _channel_base(w, level, labelled)
+        base += ends.get(level, 0.0)
         for n, t in zip(numbers, tracks, strict=True):
             if t >= 0:
                 w.track[(level, n)] = at + lead + t * s.track_gap
         approach = s.arrow_length + s.line_corner + 1.0
         if level == count - 2 and w.group.outputs:
             approach = s.line_corner + 2
+        approach = max(approach, ends.get(level, 0.0) + s.line_corner)
         need = lead + (used - 1) * s.track_gap + approach if used else 0.0
         at += max(base, need)
 

@@ -470,7 +470,7 @@ class _Builder:
             Rect(min(a, c), min(b, d), abs(a - c), abs(b - d)) for (a, b), (c, d) in pairwise(path)
         ]
         solid = [b.rect for b in self.boxes if b.form != "frame" and b.id != anchor]
-        solid += [label.rect for label in self.labels if label.owner != anchor or label.kind == "note"]
+        solid += [q.rect for q in self.labels if q.owner != anchor or q.kind == "note"]
         return not any(run.overlaps(rect, 2.0) for run in runs for rect in solid)
 
     # -- texts ------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from transformer_diagrams.graph.ir import BORDER, Group, Node
-from transformer_diagrams.layout.labels import outputs_room
+from transformer_diagrams.layout.labels import inputs_room, outputs_room
 from transformer_diagrams.layout.layers import alone_in_rank, is_wide, output_places
 from transformer_diagrams.layout.measure import size_node
 from transformer_diagrams.layout.work import (
@@ -31,6 +31,11 @@ def place_children(w: Work, place: Place) -> None:
             room = outputs_room(w.group, index, w.ctx) if several else 0.0
             if room:
                 w.roomy.add(index)
+            if len(child.inputs) > 2 and child.form == "box":
+                words = inputs_room(w.group, index, w.ctx)
+                room = max(room, words)
+                if words:
+                    w.wordy.add(index)
             if room and not is_wide(child) and w.ctx.across:
                 size = replace(size, height=max(size.height, room))
             elif room and not is_wide(child):

@@ -5,11 +5,13 @@ graph --measure--> sizes --place (innermost first)--> placed groups --assemble--
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from transformer_diagrams.graph.ir import Callout, Edge, End, Graph, Group, Node, Port
 from transformer_diagrams.layout.assemble import Part, assemble
 from transformer_diagrams.layout.group import place
 from transformer_diagrams.layout.junctions import widen_junctions
-from transformer_diagrams.layout.labelled import separate_labels
+from transformer_diagrams.layout.labels import words_of
 from transformer_diagrams.layout.limits import refuse
 from transformer_diagrams.layout.measure import Context, Options, settle_widths
 from transformer_diagrams.layout.placed import Placed
@@ -24,7 +26,7 @@ def layout(graph: Graph, theme: Theme, options: Options | None = None) -> Scene:
         DiagramError: the figure is too large to draw.
     """
     options = options or Options()
-    graph = separate_labels(widen_junctions(graph))
+    graph = widen_junctions(graph)
     direction = options.direction or graph.direction or "up"
     ctx = Context(theme.sizes, direction, options.shapes or graph.show_shapes, graph.tex)
     refuse(graph)
@@ -33,7 +35,7 @@ def layout(graph: Graph, theme: Theme, options: Options | None = None) -> Scene:
     parts = [Part(graph.root, root, 0.0, 0.0)]
     parts += _beside(graph, parts[0], ctx)
     legend = graph.legend if options.legend is None else options.legend
-    return assemble(graph, parts, ctx, legend)
+    return replace(assemble(graph, parts, ctx, legend), words=words_of(graph))
 
 
 def _beside(graph: Graph, main: Part, ctx: Context) -> list[Part]:

@@ -12,7 +12,7 @@ from transformer_diagrams.layout.children import place_children
 from transformer_diagrams.layout.columns import place_columns
 from transformer_diagrams.layout.flanks import draw_flanks
 from transformer_diagrams.layout.frames import add_frame, fold_title
-from transformer_diagrams.layout.labels import label_nets, place_labels
+from transformer_diagrams.layout.labels import label_ends, label_nets, place_labels
 from transformer_diagrams.layout.layers import build_layers
 from transformer_diagrams.layout.measure import Context
 from transformer_diagrams.layout.names import name_ports
@@ -45,8 +45,10 @@ def place(group: Group, ctx: Context, sides: Sides | None = None, nested: bool =
     order_cells(w.layers)
     measure_cells(w)
     spread_ports(w)
+    keep_room(w, tall=False)
     label_nets(w)
-    keep_room(w)
+    label_ends(w)
+    keep_room(w, tall=True)
     place_across(w)
     straighten_ports(w)
     fold_title(w)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from transformer_diagrams.graph.ir import BORDER, Group
+from transformer_diagrams.graph.ir import BORDER, Graph, Group, Node
 from transformer_diagrams.layout.layers import flow_of, is_wide
 from transformer_diagrams.layout.measure import Context
 from transformer_diagrams.layout.placed import Note
@@ -27,6 +27,47 @@ def outputs_room(group: Group, child: int, ctx: Context) -> float:
             text = measure(markup, ctx.sizes.font_shape if kind == "shape" else ctx.sizes.font_edge)
             widest = max(widest, text.height if ctx.across else text.width)
     return outputs * (widest + 2 * ctx.sizes.label_gap + 2.0) if widest else 0.0
+
+
+def inputs_room(group: Group, child: int, ctx: Context) -> float:
+    """Extent across the flow that a box needs for words between three or more lines it takes."""
+    lines = [number for number, edge in flow_of(group) if edge.head.child == child]
+    words = end_labels(group)
+    texts = [measure(words[n], ctx.sizes.font_edge) for n in lines if n in words]
+    if len(lines) < 3 or not texts:
+        return 0.0
+    widest = max(text.height if ctx.across else text.width for text in texts)
+    return len(lines) * (widest + 2 * ctx.sizes.label_gap + 2.0)
+
+
+def end_labels(group: Group) -> dict[int, str]:
+    """Words that stand where their line ends, by edge: those of lines that begin as one and
+    have different ones, and of lines that come from outside. Others stand where theirs begins.
+    """
+    nets: dict[tuple[int, int], list[tuple[int, str]]] = defaultdict(list)
+    for number, edge in flow_of(group):
+        nets[edge.tail.child, edge.tail.port].append((number, edge.label))
+    return {
+        number: words
+        for (child, _), lines in nets.items()
+        if child == BORDER or len({words for _, words in lines if words}) > 1
+        for number, words in lines
+        if words
+    }
+
+
+def words_of(graph: Graph) -> tuple[str, ...]:
+    """Every label of an edge and every note that a figure must show, each as often as it must."""
+    words: list[str] = []
+    todo: list[Node | Group] = [graph.root, *(callout.group for callout in graph.callouts)]
+    while todo:
+        part = todo.pop()
+        words.append(part.note)
+        if isinstance(part, Group):
+            lines = {(e.tail, e.label): None for e in part.edges if e.kind != "residual"}
+            words += [label for _, label in lines]
+            todo.extend(part.children)
+    return tuple(sorted(filter(None, words)))
 
 
 def _said_beside(w: Work, child: int, port: int, markup: str) -> bool:
@@ -68,9 +109,49 @@ def label_nets(w: Work) -> None:
             item.right = max(item.right, off + reach + 1)
 
 
+def label_ends(w: Work) -> None:
+    """Keep room for the words beside the last piece of their line: outwards at the outer lines
+    of a box, so that between them they need none."""
+    s, ports = w.ctx.sizes, defaultdict(list)
+    for number, edge in flow_of(w.group):
+        if edge.head.child != BORDER:
+            ports[w.arrival(number)[0]].append(w.arrival(number)[1])
+    for number, markup in end_labels(w.group).items():
+        text = measure(markup, s.font_edge)
+        du, dv = (text.height, text.width) if w.ctx.across else (text.width, text.height)
+        cell, off = w.arrival(number)
+        several = len(ports[cell]) > 1
+        outer = max(ports[cell]) if w.ctx.across else min(ports[cell]) if several else None
+        low = (not several or off != outer) if w.ctx.across else off == outer
+        item, reach = w.layers.cells[cell], s.label_gap + du + 1.0
+        if low:
+            item.left = max(item.left, reach - off)
+        else:
+            item.right = max(item.right, reach + off)
+        lift = 1.5 if w.ctx.across and low else 0.0  # as for words where a line begins
+        u = lift - s.label_gap - du if low else s.label_gap
+        w.ends[number] = Note(markup, "edge", u, 0, du, dv, s.font_edge, edge=number)
+
+
+def end_room(w: Work) -> dict[int, float]:
+    """By channel, what the words at the ends of lines need along the flow."""
+    room: dict[int, float] = {}
+    for number, note in w.ends.items():
+        level = w.layers.cells[w.arrival(number)[0]].rank - 1
+        room[level] = max(room.get(level, 0.0), note.dv + 5.0)
+    return room
+
+
 def place_labels(w: Work) -> None:
-    """Put each text beside the first run of its line, above the box it leaves."""
+    """Put each text beside the first or last run of its line, free of the boxes."""
     s = w.ctx.sizes
+    for number, note in w.ends.items():
+        at, off = w.arrival(number)
+        cell, head = w.layers.cells[at], w.group.edges[number].head.child
+        inside = cell.child >= 0 and cell.child == head
+        note.u += cell.u + off
+        note.v = (w.head_v(head) if inside else w.bottom[cell.rank]) - 2.0 - note.dv
+        w.out.notes.append(note)
     first_edge: dict[tuple[int, int], int] = {}
     for number, edge in flow_of(w.group):
         first_edge.setdefault((edge.tail.child, edge.tail.port), number)

@@ -87,16 +87,16 @@ def flow_of(group: Group) -> list[tuple[int, Edge]]:
     """The edges that are laid out in ranks, with their numbers.
 
     Residual paths run beside the stack. Where one tensor enters a closed box several times
-    (self-attention read as queries, keys and values), one line says it.
+    (self-attention read as queries, keys and values), one line says it, unless it has words.
     """
     flow: list[tuple[int, Edge]] = []
-    drawn: set[tuple[int, int, int]] = set()
+    drawn: set[tuple[int, int, int, str]] = set()
     for number, edge in enumerate(group.edges):
         if edge.kind == "residual":
             continue
         head = group.children[edge.head.child] if edge.head.child != BORDER else None
         if isinstance(head, Node) and head.op == "use":
-            key = (edge.tail.child, edge.tail.port, edge.head.child)
+            key = (edge.tail.child, edge.tail.port, edge.head.child, edge.label)
             if key in drawn:
                 continue
             drawn.add(key)

@@ -24,8 +24,8 @@ def name_ports(w: Work) -> None:
     for number, edge in flow_of(w.group):
         for kind, end in (("in", edge.head), ("out", edge.tail)):
             key = (kind, end.child, end.port)
-            if key not in w.named or key in said:
-                continue
+            if key not in w.named or key in said or (kind == "in" and number in w.ends):
+                continue  # the author's own words may stand there
             said.add(key)
             child = w.group.children[end.child]
             assert isinstance(child, Node)

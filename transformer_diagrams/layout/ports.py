@@ -118,7 +118,8 @@ def spread_ports(w: Work) -> None:
             continue
         width = w.front(cell.child)
         arriving = sorted(ins[cell.index], key=lambda s: (place[s.tail], s.tail_port, s.head_port))
-        ports = [(s.head_port, s.spine) for s in arriving]
+        even = cell.child in w.wordy
+        ports = [(s.head_port, s.spine and not even) for s in arriving]
         ports = (
             [(p, False) for p, side in flank[cell.child] if side == "low"]
             + ports
@@ -177,8 +178,11 @@ def straighten_ports(w: Work) -> None:
     for seg in w.layers.segments:
         readers[(seg.tail, seg.tail_port)] += 1
     order = sorted(w.layers.segments, key=lambda q: (not q.spine, q.head, q.head_port))
+    worded = {w.arrival(number) for number in w.ends}  # a label's place is settled already
     for seg in order:
         leave, enter = w.columns_of(seg)
+        if (seg.head, w.head_off.get((seg.head, seg.head_port), 0.0)) in worded:
+            continue
         _move_port(w, w.head_off, seg.head, seg.head_port, leave - enter)
     for seg in order:
         leave, enter = w.columns_of(seg)

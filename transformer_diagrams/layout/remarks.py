@@ -26,13 +26,19 @@ def set_remark(words: str, ctx: Context) -> tuple[str, TextLayout]:
     return markup, measure(markup, size)
 
 
-def keep_room(w: Work) -> None:
-    """Let every cell reach as far as the remark beside its box."""
+def keep_room(w: Work, *, tall: bool) -> None:
+    """Let every cell reach as far as the remark beside its box.
+
+    A ``tall`` remark comes beside the words of the lines that its box gives and takes, so it is
+    looked at after these; another one has all its room beside the box.
+    """
     for index, child in enumerate(w.group.children):
         if not isinstance(child, Node) or not child.note:
             continue
         markup, text = set_remark(child.note, w.ctx)
         du, dv = (text.height, text.width) if w.ctx.across else (text.width, text.height)
+        if tall != (child.form == "circle" or dv > w.dv[index]):
+            continue
         lanes = range(len(child.inputs) if is_wide(child) else 1)
         order = w.layers.ranks[w.layers.cells[w.layers.cell_of[index, 0]].rank]
         cell = max((w.layers.cell_of[index, lane] for lane in lanes), key=order.index)

@@ -142,3 +142,4 @@ class Scene:
     labels: tuple[Label, ...]
     dots: tuple[tuple[float, float, str], ...] = ()  # junction dots: x, y, line kind
     direction: str = "up"
+    words: tuple[str, ...] = ()  # labels of edges and notes that the graph asks for

@@ -18,9 +18,9 @@ def net_label(
     edges = [e for e in group.leaving.get(End(child, port), ()) if e.kind != "residual"]
     if not edges:
         return "", ""
-    own = next((e.label for e in edges if e.label), "")
-    if own:
-        return own, "edge"
+    own = {e.label for e in edges if e.label}
+    if child != BORDER and len(own) == 1:
+        return own.pop(), "edge"  # several words stand each at the end of its own line
     if shapes == "none" or child == BORDER:
         return "", ""
     tail = group.children[child]

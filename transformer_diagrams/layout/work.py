@@ -36,6 +36,7 @@ class Work:
     head_off: dict[tuple[int, int], float] = field(default_factory=dict)
     tail_off: dict[tuple[int, int], float] = field(default_factory=dict)
     labels: dict[int, Note] = field(default_factory=dict)  # by net
+    ends: dict[int, Note] = field(default_factory=dict)  # words at an edge's end, by edge
     remarks: list[tuple[int, Note]] = field(default_factory=list)  # (cell, note), u from the cell
     deep: dict[int, float] = field(default_factory=dict)  # by child: what its remark needs along v
     title: str = ""  # as it is set: perhaps in two lines
@@ -51,6 +52,7 @@ class Work:
     spot_of: dict[int, Spot] = field(default_factory=dict)
     named: set[tuple[str, int, int]] = field(default_factory=set)  # in | out, child, port
     roomy: set[int] = field(default_factory=set)  # children whose outputs carry different texts
+    wordy: set[int] = field(default_factory=set)  # children with words between their inputs
 
     def front(self, child: int) -> float:
         """Extent across the flow of a closed box's front sheet."""
@@ -75,6 +77,13 @@ class Work:
             cells[seg.tail].u + self.tail_off.get((seg.tail, seg.tail_port), 0.0),
             cells[seg.head].u + self.head_off.get((seg.head, seg.head_port), 0.0),
         )
+
+    def arrival(self, number: int) -> tuple[int, float]:
+        """(cell, u from it) of the last piece of an edge along the flow."""
+        path, edge = self.layers.paths[number], self.group.edges[number]
+        if number in self.layers.entry_of:
+            return self.layers.entry_of[number], 0.0
+        return path[-1], self.head_off.get((path[-1], edge.head.port), 0.0)
 
     def borders(self) -> tuple[float, float]:
         cells = self.layers.cells
