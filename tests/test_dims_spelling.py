@@ -111,6 +111,7 @@ def test_a_spelt_formula_is_equal_and_keeps_its_text() -> None:
     assert hash(spelt) == hash(parse("d_m / n_h"))
     assert (str(spelt), spelt.tex()) == ("d_K", "d_K")
     assert str(spelt * 2) == "2 d_m / n_h"  # what is computed from it is new
+    assert spelt.spelt(Speller()).tex() == "d_m / n_h"
 
 
 def test_relations_are_shown_as_written() -> None:

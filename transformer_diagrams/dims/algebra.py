@@ -104,7 +104,7 @@ class Dim:
     2048
     """
 
-    __slots__ = ("_free", "_hash", "_spelt", "_text", "den", "depth", "terms")
+    __slots__ = ("_free", "_hash", "_speller", "_text", "den", "depth", "terms")
 
     terms: Terms  # sorted by monomial; the number 0 has none
     den: Dim | None  # a sum with whole coefficients below the fraction, or None
@@ -112,7 +112,7 @@ class Dim:
     _free: frozenset[str] | None  # these three are worked out when first asked for
     _hash: int | None
     _text: str | None
-    _spelt: tuple[str, str] | None  # its text and TeX where a speller has chosen them
+    _speller: Spells | None  # who prints it, wherever that is
 
     def __init__(self) -> None:
         raise TypeError("use parse, sym or const to make a Dim")
@@ -245,18 +245,16 @@ class Dim:
 
     def __str__(self) -> str:
         """Its text as its author would write it, where a speller says how (``spelling``)."""
-        if self._spelt is not None:
-            return self._spelt[0]
-        speller = SPELLER.get()
+        speller = self._speller or SPELLER.get()
         return self.canonical if speller is None else speller.text(self)
 
     def __repr__(self) -> str:
         return f"Dim({self.canonical!r})"
 
-    def spelt(self, text: str, tex: str) -> Dim:
-        """An equal formula that is printed like this; what is computed from it is not."""
+    def spelt(self, speller: Spells) -> Dim:
+        """An equal formula that ``speller`` prints; what is computed from it is not."""
         copy = _make(self.terms, self.den)
-        copy._spelt = (text, tex)
+        copy._speller = speller
         return copy
 
     def tex(self, names: Mapping[str, str] | None = None) -> str:
@@ -266,10 +264,8 @@ class Dim:
         >>> print(parse("2 n_g d_K").tex(), parse("d_cq").tex({"d_cq": "d_c'"}))
         2\, n_g\, d_K d_c'
         """
-        if self._spelt is not None:
-            return self._spelt[1]
-        speller = SPELLER.get()
-        if speller is not None and not names:
+        speller = self._speller or (None if names else SPELLER.get())
+        if speller is not None:
             return speller.tex(self)
         from transformer_diagrams.dims.show import tex
 
@@ -458,7 +454,7 @@ def _make(terms: Terms, den: Dim | None = None) -> Dim:
     d._hash = None
     d._free = None
     d._text = None
-    d._spelt = None
+    d._speller = None
     depth = 0 if den is None else den.depth
     for mono, _ in terms:
         for factor, _ in mono:

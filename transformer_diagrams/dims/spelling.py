@@ -96,7 +96,9 @@ class Speller:
                     self._sums.setdefault(last, []).append((d, sym(name)))
             elif d.terms[0][1] == 1 and any(e < 0 for _, e in d.terms[0][0]):
                 self._fractions.setdefault(last, []).append((d, sym(name)))
-        self._texts: dict[Dim, tuple[str, str]] = {}
+        self._forms: dict[Dim, Dim | tuple[str, Mapping[str, str]]] = {}
+        self._texts: dict[Dim, str] = {}
+        self._texs: dict[Dim, str] = {}
         self._dims: dict[Dim, Dim] = {}
         self._whole: tuple[Facts, tuple[tuple[Mono, Mono], ...]] | None = None
 
@@ -116,11 +118,17 @@ class Speller:
 
     def text(self, d: Dim) -> str:
         """``d`` as text that parses back."""
-        return self._both(d)[0]
+        found = self._texts.get(d)
+        if found is None:
+            found = self._texts[d] = self._printed(d, self._plain_notation())
+        return found
 
     def tex(self, d: Dim) -> str:
         """``d`` in TeX."""
-        return self._both(d)[1]
+        found = self._texs.get(d)
+        if found is None:
+            found = self._texs[d] = self._printed(d, self._tex_notation())
+        return found
 
     def spelt(self, d: Dim) -> Dim:
         """``d`` as a formula that is printed like this from now on, wherever that is."""
@@ -128,7 +136,7 @@ class Speller:
             return d
         found = self._dims.get(d)
         if found is None:
-            found = self._dims[d] = d.spelt(*self._both(d))
+            found = self._dims[d] = d.spelt(self)
         return found
 
     def has_fraction(self, d: Dim) -> bool:
@@ -166,26 +174,28 @@ class Speller:
 
     # -- choosing ----------------------------------------------------------------------------
 
-    def _both(self, d: Dim) -> tuple[str, str]:
-        found = self._texts.get(d)
-        if found is None:
-            found = self._texts[d] = self._choose(d)
-        return found
+    def _printed(self, d: Dim, notation: Plain) -> str:
+        form = self._forms.get(d)
+        if form is None:
+            form = self._forms[d] = self._choose(d)
+        if isinstance(form, Dim):
+            return notation.dim(form)[0]
+        text, names = form
+        return _Trace(text, notation, names).whole().piece[0]
 
-    def _choose(self, d: Dim) -> tuple[str, str]:
+    def _choose(self, d: Dim) -> Dim | tuple[str, Mapping[str, str]]:
+        """A formula whose canonical order is printed, or a text of the spec and its names."""
         if d.depth:
             simpler = self._facts().reduce(d)
             if simpler.depth < d.depth:  # H / P, where P is said to divide H
                 d = simpler
         named = self._exact.get(d)
-        if named is None:
-            traced = self._as_author(d)
-            if traced is not None:
-                return traced
-        shorter = named if named is not None else self._folded(d)
-        return self._plain_notation().dim(shorter)[0], self._tex_notation().dim(shorter)[0]
+        if named is not None:
+            return named
+        written = self._as_author(d)
+        return self._folded(d) if written is None else written
 
-    def _as_author(self, d: Dim) -> tuple[str, str] | None:
+    def _as_author(self, d: Dim) -> tuple[str, Mapping[str, str]] | None:
         """``d`` as it stands in the spec, if it does."""
         if d.name is not None or d.is_const:
             return None
@@ -194,14 +204,12 @@ class Speller:
             for text, meant, names in self._list_written():
                 self._written.setdefault(meant, (text, names))
         found = self._written.get(d)
-        if found is None:
-            return None
-        text, names = found
-        try:
-            plain = _Trace(text, self._plain_notation(), names).whole().piece[0]
-            return plain, _Trace(text, self._tex_notation(), names).whole().piece[0]
-        except _Unclear:
-            return None
+        if found is not None:
+            try:
+                _Trace(found[0], self._plain_notation(), found[1]).whole()
+            except _Unclear:
+                return None
+        return found
 
     def _folded(self, d: Dim) -> Dim:
         """``d`` with declared names for the sums and fractions in it, where that is shorter."""

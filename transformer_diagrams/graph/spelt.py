@@ -25,6 +25,7 @@ class Spelt:
         self.speller = frame.scope.figure
         self._outside: dict[tuple[int, int], Shape] = {}
         self._known: dict[Shape, Shape] = {}
+        self._shapes: dict[int, list[Shape]] = {}
         self._attrs: dict[int, Mapping[str, Any]] = {}
         program = frame.program
         for indexes, shapes in ((program.outputs, outs), (program.inputs, ins)):
@@ -42,11 +43,13 @@ class Spelt:
 
     def shape(self, atom: int, port: int) -> Shape | None:
         """The shape of an output; None where it is not known."""
-        shapes = self.frame.outputs[atom] or ()
-        if port >= len(shapes):
-            return None
-        outside = self._outside.get(self._source(atom, port)) if self._outside else None
-        return outside if outside is not None else self._spelt(shapes[port])
+        known = self._shapes.get(atom)
+        if known is None:
+            known = self._shapes[atom] = [
+                self._outside.get(self._source(atom, number)) or self._spelt(shape)
+                for number, shape in enumerate(self.frame.outputs[atom] or ())
+            ]
+        return known[port] if port < len(known) else None
 
     def shapes(self, atom: int) -> list[Shape | None]:
         """The shapes of all outputs of an atom."""
