@@ -185,6 +185,7 @@ def test_a_binomial_has_no_bar_and_a_sign_no_space() -> None:
         ("50%", 2, "comment", r"\%"),
         ("#1", 0, "#", r"\#"),
         (r"\text{a_b}", 7, "words", r"\_"),
+        (r"\text{a^b}", 7, "words", r"\textasciicircum"),
         (r"\not x", 0, r"\not", "relation"),
         (r"\hspace{wide}", 8, "width", "em"),
         (r"\text{注}", 6, "no sign '注'", "outside"),

@@ -433,7 +433,8 @@ class _Reader:
                 place = here
             if token[0] != "\\":
                 if token in "^_&#%":
-                    self.fail(f"'{token}' stands in words", here, f"write \\{token} for the sign")
+                    sign = "textasciicircum{}" if token == "^" else token
+                    self.fail(f"'{token}' stands in words", here, f"write \\{sign} for the sign")
                 if token == "{":
                     flush()
                     inner = self.words_group(name, depth)
@@ -452,7 +453,7 @@ class _Reader:
                 self.now += 1
                 parts.append(self.words(sign, here, depth + 1))
                 continue
-            elif sign in known.SYMBOLS and known.SYMBOLS[sign][0]:
+            elif sign in known.SYMBOLS:
                 flush()
                 parts.append(Node("sign", here, known.SYMBOLS[sign][0], note="ord"))
             else:
