@@ -230,7 +230,7 @@ def test_no_control_character_is_printed(
     words = [word.replace("good", name + ".yaml").replace("größe", "c\x1b[7m")
              for word in line.split()]  # fmt: skip
     _, out, err = call(monkeypatch, words)
-    assert not [c for c in out + err if c != "\n" and streams._acts(c)]
+    assert not [c for c in out + err if c != "\n" and streams.acts(c)]
     if out and "--json" in line:
         json.loads(out)
 

@@ -171,6 +171,20 @@ def test_formulas_are_outlines_with_words_for_the_ear() -> None:
         (HEAD.format("figures: [a]\n") + "![](figure:a)\n\n![](figure:a)\n", "'a'"),
         (HEAD.format("") + "# Again\n", "title"),
         (HEAD.format("") + "A $\\frac{1$ B\n", "formula"),
+        (HEAD.format("date: 2024-02-30\n"), "no day '2024-02-30'"),
+        (HEAD.format("date: 2024-13\n"), "no day '2024-13'"),
+        (HEAD.format("date: 99999-01-01\n"), "no day"),
+        (HEAD.format("source: !!timestamp x\n"), "tag"),
+        (HEAD.format("source: !!python/object:os.system x\n"), "tag"),
+        (HEAD.format("source: {a: b}\n"), "`source` must be text"),
+        (HEAD.format("tags: [[a]]\n"), "`tags`"),
+        (HEAD.format("tags: ['']\n"), "`tags`"),
+        (HEAD.format('tags: ["a\\x1b[31m"]\n'), "character"),
+        (HEAD.format("tags: [a\x1b]\n"), "character"),
+        (HEAD.format("tags: *a\n"), "names no value"),
+        (HEAD.format("title: again\n"), "twice"),
+        ("---\n- a\n---\n", "not a mapping"),
+        ("---\n\n---\n", "empty"),
     ],
 )
 def test_a_page_with_a_fault_says_which(text: str, named: str) -> None:
@@ -179,6 +193,44 @@ def test_a_page_with_a_fault_says_which(text: str, named: str) -> None:
     fault = caught.value.faults[0]
     assert named in fault.message
     assert fault.span.file == "page.md"
+
+
+def test_formulas_are_set_in_text_and_nowhere_else() -> None:
+    html = sections(
+        "`a $x$` and ``b ` $y$`` [link $z$](https://example.org '$t$ is a title')\n\n"
+        "```\n$u$\n```\n\n    $v$ indented\n\n"
+        "$$\na\n= b\n+ c\n$$\n\n> - $w$\n\n\\$5 and $6$7 and \ue0000\ue001 &#xE000;0&#xE001;\n\n"
+        '&lt;var id="0"&gt;&lt;/var&gt; <var id="0"></var>\n'
+    )[0].html
+    assert html.count("<svg") == 3  # z, the lines between $$, w
+    kept_as_it_is = (
+        "<code>a $x$</code>", "<code>b ` $y$</code>", "<code>$u$\n</code>",
+        "<code>$v$ indented\n</code>", 'title="$t$ is a title"', "$5 and $6$7",
+    )  # fmt: skip
+    for kept in kept_as_it_is:
+        assert kept in html
+    assert "<var" not in html
+
+
+def test_a_heading_with_a_formula_and_headings_of_one_name_have_their_own_anchors() -> None:
+    page = prose.parse(HEAD.format("") + "## Size $d_m$\n\n## Again\n\n## Again\n", "p", "p.md")
+    assert [words for _, words in page.headings] == ["Size d_m", "Again", "Again"]
+    ids = re.findall(r'<h2 id="([^"]*)">', page.sections[0].html)
+    assert ids == [anchor for anchor, _ in page.headings] == ["size-d-m", "again", "again-2"]
+
+
+def test_links_to_pages_are_read_from_links_only() -> None:
+    html = sections('[a](<page:my model> "t") `href="page:x"` href="page:y"\n')[0].html
+    made = prose.linked(html, lambda id: f"../{id.replace(' ', '_')}.html")
+    assert '<a href="../my_model.html" title="t">' in made
+    assert 'href="page:x"' in made
+    assert 'href="page:y"' in made
+
+
+def test_every_wrong_formula_is_told_with_its_line() -> None:
+    with pytest.raises(DiagramError) as caught:
+        sections("a\nb $\\frac{1$\n\n- c\n- $\\nonsense$ d\n\n$$\n\\bad\n$$\n")
+    assert [fault.span.line for fault in caught.value.faults] == [6, 9, 11]
 
 
 # -- small parts
@@ -374,6 +426,101 @@ def test_a_build_that_was_killed_is_taken_up_by_the_next(
     assert tree(site) == tree(tmp_path / "fresh")
 
 
+ODD = (
+    "my model", "K\u00e4se", "x", "x.dark", "a&b<i>", "100%", "q?#", "\u65e5\u672c", "-o", "'\"",
+    "<x>", "a:b",
+)  # fmt: skip
+
+
+def test_names_of_any_kind_have_their_own_files_and_links_that_lead_there(tmp_path: Path) -> None:
+    for id in ODD:
+        (tmp_path / f"{id}.yaml").write_text(
+            f"title: T\ntags: ['{len(id)} \u65e5', 'c++', 'c#', 'a|b']\ndims: {{d: width}}\n"
+            "inputs: {x: [3, d]}\nblocks: [gelu]\n"
+        )
+    out = tmp_path / "site"
+    build(out, [str(tmp_path)])
+    assert dead_links(out) == []
+    found = [p.name for p in (out / "figures").rglob("*.svg")]
+    assert len(found) == 2 * len(ODD)
+    own = (out / "figures" / "x.dark.svg").read_bytes()
+    assert own != (out / "figures" / "dark" / "x.svg").read_bytes()
+    home = (out / "index.html").read_text(encoding="utf-8")
+    tagged = re.findall(r'data-tags="([^"]*)"', home)
+    assert all(unescape(tags).split("\n")[1:] == ["c++", "c#", "a|b"] for tags in tagged)
+    page = (out / "architectures" / "my model.html").read_text(encoding="utf-8")
+    assert "transformer-diagrams render &#39;my model&#39;" in page
+
+
+def test_names_that_some_systems_take_for_one_are_refused(tmp_path: Path) -> None:
+    for id in ("model", "Model"):
+        (tmp_path / f"{id}.yaml").write_text("inputs: {x: [3]}\nblocks: [gelu]\n")
+    with pytest.raises(DiagramError, match="one file on some systems"):
+        build(tmp_path / "site", [str(tmp_path)])
+
+
+HOSTILE = (
+    "<script>alert(1)</script></svg><script>alert(2)</script>]]><img src=x onerror=alert(3)>"
+    "</title></style></pre><b onload=alert(4)>&#60;script> javascript:alert(5) {{7*7}} \" ' onx=\""
+)
+
+
+class Dangers(HTMLParser):
+    """What would run, or fetch something, on a page or in a figure."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        data = tag == "script" and given.get("type") == "application/json"
+        own = tag == "script" and given.get("src", "").startswith(("../assets/", "assets/"))
+        if tag in ("img", "image", "foreignobject", "iframe", "object", "b") and not (
+            given.get("src", "").startswith(("figures/", "../figures/")) or not given
+        ):
+            self.found.append(f"<{tag} {given}>")
+        if tag == "script" and not data and not own:
+            self.found.append(f"<script {given}>")
+        for name, value in given.items():
+            scheme = value.strip().lower().partition(":")[0]
+            bad = scheme in ("javascript", "data", "vbscript") and value != "data:,"
+            if name.startswith("on") or (name.endswith(("href", "src")) and bad):
+                self.found.append(f"<{tag} {name}={value!r}>")
+
+
+@pytest.mark.parametrize("url", ["javascript:alert(6)", "data:text/html,x", "//x", " https://x y"])
+def test_nothing_that_a_spec_says_runs(tmp_path: Path, url: str) -> None:
+    spec = {
+        "title": HOSTILE, "short": HOSTILE[:60], "caption": HOSTILE, "family": HOSTILE[:90],
+        "source": {"title": HOSTILE, "authors": HOSTILE, "url": url, "arxiv": url, "note": HOSTILE},
+        "tags": [HOSTILE[:90], "a|b"],
+        "dims": {"d": {"doc": HOSTILE}}, "options": {"o": {"doc": HOSTILE, "default": False}},
+        "configs": {HOSTILE[:50]: {"d": 4, "source": HOSTILE}},
+        "inputs": {"x": {"shape": [3, "d"], "label": HOSTILE[:60], "doc": HOSTILE}},
+        "blocks": [{"op": "linear", "out": "d", "label": HOSTILE[:60], "note": HOSTILE[:90]},
+                   {"group": ["gelu"], "title": HOSTILE[:60]}],
+    }  # fmt: skip
+    (tmp_path / "bad.yaml").write_text(json.dumps(spec))
+    out = tmp_path / "site"
+    build(out, [str(tmp_path / "bad.yaml")], title=HOSTILE)
+    from transformer_diagrams.live.figures.spec_roles import parameters_of
+
+    model = api.load(str(tmp_path / "bad.yaml"))
+    live = parameters_of(model)
+    texts = {p.name: p.read_text(encoding="utf-8") for p in out.rglob("*")
+             if p.suffix in (".html", ".svg")}  # fmt: skip
+    texts |= {"notebook.svg": model._repr_mimebundle_()["image/svg+xml"], "live.svg": live.svg()}
+    for name, text in texts.items():
+        dangers = Dangers()
+        dangers.feed(text)
+        assert dangers.found == [], name
+    page = unescape(texts["bad.html"])
+    assert f"--config '{HOSTILE[:50]}'" in page
+    frame = live._repr_mimebundle_()["text/html"]
+    assert frame.count("<") == 2, "all of the page is inside an attribute"
+
+
 def test_a_spec_with_a_fault_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     spec = tmp_path / "mine.yaml"
     spec.write_text("title: Mine\ninputs: {x: [d]}\ndims: {d: width}\nblocks: [sofmax]\n")
@@ -482,7 +629,7 @@ def test_no_link_is_dead_and_no_id_is_twice(site: Path) -> None:
 def test_every_spec_has_its_page_and_files(site: Path) -> None:
     for id in api.bundled_ids():
         assert (site / "architectures" / f"{id}.html").is_file()
-        data = {s: (site / "figures" / f"{id}.{s}").read_bytes()
+        data = {s: (site / pages.figure_file(id, s)).read_bytes()
                 for s in ("svg", "dark.svg", "pdf", "png", "dot", "yaml")}  # fmt: skip
         assert data["pdf"].startswith(b"%PDF")
         assert data["png"].startswith(b"\x89PNG")

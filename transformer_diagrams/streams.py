@@ -33,10 +33,11 @@ def printable(text: str) -> str:
     """
     if text.isprintable():
         return text
-    return "".join(" " if c == "\t" else "\ufffd" if _acts(c) else c for c in text)
+    return "".join(" " if c == "\t" else "\ufffd" if acts(c) else c for c in text)
 
 
-def _acts(char: str) -> bool:
+def acts(char: str) -> bool:
+    """Whether a terminal would act upon a character, or show others elsewhere because of it."""
     import unicodedata
 
     return not char.isprintable() and (unicodedata.category(char) in _ACTS or char in _TURNS)

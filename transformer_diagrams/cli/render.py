@@ -99,11 +99,12 @@ def render(
     chosen = models(specs, codes)
     where = _where(ctx, output, formats, emit, len(chosen))
     wish = asked(**options)
+    pairs = Where((), file=None, folder=where.file.parent if where.file else where.folder or Path())
     for model in chosen:
         if emit:
             codes.attempt(_emit, model, emit, wish, where)
         elif pair:
-            codes.attempt(_pair, model, wish, where)
+            codes.attempt(_pair, model, wish, where, pairs)
         else:
             warnings: dict[Fault, None] = {}
             for name in where.formats:
@@ -119,6 +120,7 @@ class Where:
         self.formats = formats
         self.file = file
         self.folder = folder
+        self.written: set[Path] = set()
 
     @property
     def stdout(self) -> bool:
@@ -127,11 +129,18 @@ class Where:
     def write(self, data: bytes, name: str) -> None:
         """Put ``data`` there under ``name`` (a folder's file); prints the path of what it wrote."""
         from transformer_diagrams.api import save
+        from transformer_diagrams.options import ask_error
 
         if self.stdout:
             say_bytes(data)
             return
         path = self.file or (self.folder or Path()) / name
+        if path in self.written:
+            raise ask_error(
+                f"'{path}' is the figure of two specs; the second was not written",
+                "give them ids that differ, or a folder each",
+            )
+        self.written.add(path)
         save(path, data)
         say(str(path))
 
@@ -187,19 +196,17 @@ def _emit(model: Model, stage: str, wish: dict[str, Any], where: Where) -> None:
     where.write(text.encode(), f"{model.id}.{stage}.json")
 
 
-def _pair(model: Model, wish: dict[str, Any], where: Where) -> None:
+def _pair(model: Model, wish: dict[str, Any], where: Where, into: Where) -> None:
     from html import escape
     from urllib.parse import quote
 
     stem = where.file.stem if where.file else model.id
-    folder = where.file.parent if where.file else where.folder or Path()
-    into = Where((), file=None, folder=folder)
     for name, theme in ((f"{stem}.svg", "paper"), (f"{stem}-dark.svg", "dark")):
         result = model.render("svg", **{**wish, "theme": theme})
         if theme == "paper":
             show_faults(result.warnings)
         into.write(result.data, name)
-    source = quote((folder / stem).as_posix())
+    source = quote(((into.folder or Path()) / stem).as_posix())
     say(
         f"""
 <picture>

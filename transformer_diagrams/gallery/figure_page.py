@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from transformer_diagrams.gallery import two_tone
-from transformer_diagrams.gallery.pages import Site, page
+from transformer_diagrams.gallery.pages import Site, figure_file, page
 from transformer_diagrams.gallery.record import Prepared, Record, spec_id
 from transformer_diagrams.gallery.yaml_html import highlight
 
@@ -28,6 +31,9 @@ CACHES = {  # what is kept otherwise than of every token, and all of it
     "fixed": "States of a fixed size",
     "total": "Cache in all",
 }
+# What may become an address: whatever else a spec says there stays words.
+_WEB = re.compile(r"https?://[^\s\"'<>\\]+", re.IGNORECASE)
+_ARXIV = re.compile(r"[\w.-]+(?:/\d+)?")
 ROLES = {
     "embed_token": "token embedding",
     "embed_position": "position embedding",
@@ -69,7 +75,7 @@ def build(made: Prepared, source: str, site: Site, dependents: list[str]) -> tup
         source=highlight(source),
         lines=source.count("\n") + (not source.endswith("\n")),
         files=[
-            {"name": name, "href": f"{ROOT}figures/{record['id']}.{suffix}"}
+            {"name": name, "href": ROOT + quote(figure_file(record["id"], suffix))}
             for suffix, name in FILES
         ],
         paper=paper(record),
@@ -86,14 +92,27 @@ def build(made: Prepared, source: str, site: Site, dependents: list[str]) -> tup
         said={name for config in record["configs"] for name in config["said"]},
         counts=rows(record),
         near=site.neighbours(record["id"], ROOT),
+        commands=commands(record),
     )
     return html, pairs
+
+
+def commands(record: Record) -> dict[str, str]:
+    """What to type, whatever characters the names have."""
+    name = shlex.quote(record["id"])
+    config = "".join(f" --config {shlex.quote(c['name'])}" for c in record["configs"][:1])
+    return {
+        "render": f"transformer-diagrams render {name}",
+        "inspect": f"transformer-diagrams inspect {name}{config}",
+    }
 
 
 def paper(record: Record) -> dict[str, str]:
     """The publication: words and, where one is known, its address."""
     source = record["source"]
-    href = source["url"] or (f"https://arxiv.org/abs/{source['arxiv']}" if source["arxiv"] else "")
+    href = source["url"] if _WEB.fullmatch(source["url"]) else ""
+    if not href and _ARXIV.fullmatch(source["arxiv"]):
+        href = f"https://arxiv.org/abs/{source['arxiv']}"
     where = [source["authors"], str(source["year"] or "")]
     return {
         "title": source["title"] or (href and href.removeprefix("https://")),

@@ -164,7 +164,8 @@ def _seal(named: Any) -> str:
 
 
 def _inside(name: str) -> bool:
-    """Whether a name stays inside the folder."""
-    return name != MARK and not Path(name).is_absolute() and all(
-        part not in ("", ".", "..") and not set(part) & set("\\:\0") for part in name.split("/")
+    """Whether a name stays inside the folder, and means the same to every system."""
+    parts = Path(name).parts
+    return name != MARK and "/".join(parts) == name and not {"..", "/"} & {*parts} and (
+        not Path(name).anchor and "\0" not in name
     )

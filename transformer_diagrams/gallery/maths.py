@@ -64,19 +64,30 @@ def formula_html(text: str, tex: Mapping[str, str] | None = None) -> str:
 
 def words_html(text: str, names: Iterable[str] = (), tex: Mapping[str, str] | None = None) -> str:
     """Running words: ``$TeX$`` set as maths, and names such as ``n_g`` with their subscripts."""
+    from transformer_diagrams.text.markup import parse_line
+
     known = {*names}
     out: list[str] = []
-    for number, part in enumerate(text.split("$")):
-        if number % 2:
-            out.append(tex_html(part))
-            continue
+    words = ""
+
+    def flush() -> None:
+        nonlocal words
         at = 0
-        for found in _NAME.finditer(part):
+        for found in _NAME.finditer(words):
             name = found[0]
-            out.append(escape(part[at : found.start()], quote=False))
+            out.append(escape(words[at : found.start()], quote=False))
             out.append(name_html(name, (tex or {}).get(name, "") if name in known else ""))
             at = found.end()
-        out.append(escape(part[at:], quote=False))
+        out.append(escape(words[at:], quote=False))
+        words = ""
+
+    for piece in parse_line(text):
+        if piece.source.startswith("$") and piece.kind == "math":
+            flush()
+            out.append(tex_html(piece.content))
+        else:  # text, or a name such as `n_g`
+            words += piece.content
+    flush()
     return "".join(out)
 
 

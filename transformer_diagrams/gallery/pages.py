@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -44,7 +45,11 @@ class Site:
     by_id: Mapping[str, Page] = field(default_factory=dict)
 
     def address(self, id: str) -> str:
-        """Where the page ``id`` is.
+        """Where the page ``id`` is, as a link says it; raises as :meth:`file`."""
+        return quote(self.file(id))
+
+    def file(self, id: str) -> str:
+        """The name of the file with the page ``id``.
 
         :raises DiagramError: when there is no such page.
         """
@@ -54,7 +59,7 @@ class Site:
             raise DiagramError(
                 Fault("unknown-page", f"there is no page '{id}'", found=id, hint=hint)
             )
-        return f"{ADDRESSES[page.kind]}/{quote(id)}.html"
+        return f"{ADDRESSES[page.kind]}/{id}.html"
 
     def link(self, id: str, root: str = "") -> dict[str, str]:
         """Title and address of a page, seen from a page whose way to the root is ``root``."""
@@ -62,7 +67,7 @@ class Site:
 
     def tag(self, name: str, root: str = "", count: int | None = None) -> dict[str, Any]:
         """A tag with the address of its topic page."""
-        return {"name": name, "href": f"{root}topics/{self.tags[name]}.html", "count": count}
+        return {"name": name, "href": f"{root}topics/{quote(self.tags[name])}.html", "count": count}
 
     def neighbours(self, id: str, root: str) -> dict[str, Any]:
         """The pages before and after this one in the reading order."""
@@ -75,21 +80,32 @@ class Site:
 
 
 def file_names(tags: Iterable[str]) -> dict[str, str]:
-    """Tag -> the name of its page's file.
+    """Tag -> the name of its page's file: its letters and digits in any script, small.
 
-    :raises DiagramError: when two tags would share one.
+    :raises DiagramError: when two tags differ only in blanks, hyphens or capitals.
     """
     found: dict[str, str] = {}
+    written: dict[str, str] = {}
     for tag in sorted(set(tags)):
-        name = re.sub(r"[^a-z0-9]+", "-", tag.lower()).strip("-") or "tag"
-        if name in found.values():
-            other = next(t for t, n in found.items() if n == name)
+        plain = re.sub(r"[\s_-]+", "-", unicodedata.normalize("NFC", tag).casefold()).strip("-")
+        other = written.setdefault(plain, tag)
+        if other != tag:
             raise DiagramError(
                 Fault("duplicate-tag", f"the tags '{other}' and '{tag}' differ only in writing",
                       found=tag, hint="write them alike")
             )  # fmt: skip
+        stem = re.sub(r"[^\w]+", "-", plain).strip("-")[:60] or "tag"
+        name, number = stem, 2
+        while name in found.values():
+            name, number = f"{stem}-{number}", number + 1
         found[tag] = name
     return found
+
+
+def figure_file(id: str, suffix: str) -> str:
+    """The file of a spec's figure; the dark one lies apart, so that no id can mean it."""
+    dark = suffix.startswith("dark.")
+    return f"figures/dark/{id}.{suffix[5:]}" if dark else f"figures/{id}.{suffix}"
 
 
 def capital(text: str) -> str:

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from html import escape
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from html import unescape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
-from transformer_diagrams.errors import DiagramError, Fault, Span, did_you_mean
+from transformer_diagrams import reading
+from transformer_diagrams.errors import DiagramError, Fault, Report, Span, did_you_mean
 from transformer_diagrams.gallery.maths import tex_complaints, tex_html
 from transformer_diagrams.gallery.order import Page
 from transformer_diagrams.options import ask_error
+from transformer_diagrams.streams import acts
 
 if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.rules_block import StateBlock
+    from markdown_it.rules_inline import StateInline
     from markdown_it.token import Token
 
 KEYS = ("title", "kind", "date", "tags", "builds_on", "figures", "summary", "source")
@@ -25,8 +32,10 @@ WORDS_A_MINUTE = 220
 _ID = re.compile(r"[a-z0-9][a-z0-9-]*")
 _FENCE = re.compile(r"\A---\r?\n(.*?\r?\n)---\r?\n", re.DOTALL)
 _FIGURE = "figure:"
-_PAGE = "page:"
-_MATHS = re.compile(r"\$\$(.+?)\$\$|\$([^\s$](?:[^$\n]*[^\s$])?)\$(?!\d)", re.DOTALL)
+_LINK = re.compile(r'(<a href=")page:([^"#]+)(#[^"]*)?"')
+# No formula holds a backtick: behind one begins code.
+_MATHS = re.compile(r"\$\$([^`]+?)\$\$|\$([^\s$`](?:[^$\n`]*[^\s$`])?)\$(?!\d)", re.DOTALL)
+_DATE = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,16 +101,18 @@ def read(path: Path) -> Prose:
     :raises DiagramError: when its front matter or its figures are wrong.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = reading.read(path).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as fault:
         words = f"'{path}' cannot be read: {getattr(fault, 'strerror', None) or 'not UTF-8'}"
         raise DiagramError(Fault("unreadable", words, Span(str(path)))) from fault
-    return parse(text, path.stem, str(path))
+    return parse(text.replace("\r\n", "\n").replace("\r", "\n"), path.stem, str(path))
 
 
 def parse(text: str, id: str, file: str) -> Prose:
     """A page from its text; ``file`` is the name for messages."""
     head, body, offset = _split(text, id, file)
+    # What a page may not hold is shown as such, and cannot be taken for a sign of ours.
+    body = "".join("\ufffd" if acts(c) and c not in "\n\t" else c for c in body)
     data = _front_matter(head, file)
     sections, headings = _sections(body, file, offset, data["figures"])
     placed = [section.figure for section in sections if section.figure]
@@ -155,53 +166,77 @@ def _split(text: str, id: str, file: str) -> tuple[str, str, int]:
 
 
 def _front_matter(head: str, file: str) -> dict[str, Any]:
-    import yaml
+    """The keys before a page's text, read as YAML is read everywhere here: a date is text."""
+    from transformer_diagrams.spec.yaml_nodes import Map, Seq, kind_of
+    from transformer_diagrams.spec.yaml_source import read as read_yaml
 
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    try:
-        data = yaml.load(head, Loader=loader)
-    except yaml.YAMLError as fault:
-        mark = getattr(fault, "problem_mark", None)
-        line = mark.line + 2 if mark is not None else 1
-        words = getattr(fault, "problem", None) or "it is not YAML"
-        raise DiagramError(
-            Fault("front-matter", f"the front matter cannot be read: {words}", Span(file, line))
-        ) from fault
-    if not isinstance(data, dict):
-        raise DiagramError(
-            Fault("front-matter", "the front matter is not a mapping", Span(file, 1))
-        )
-    faults: list[Fault] = []
+    report = Report()
+    root, source = read_yaml(f"\n{head}", file, report)  # the first line is the fence
+    faults = [replace(fault, code="front-matter") for fault in report.errors]
+    if root is not None and not isinstance(root, Map):
+        faults.append(Fault("front-matter", "the front matter is not a mapping", Span(file, 1)))
+    if faults:
+        for at, fault in enumerate(faults):
+            faults[at] = replace(fault, message=f"the front matter: {fault.message}")
+        raise DiagramError(faults)
+    entries = root.entries if isinstance(root, Map) else {}
+    found = {key: value for key, (_, value) in entries.items()}
 
     def wrong(key: str, words: str, hint: str = "") -> None:
-        line = next(
-            (n for n, row in enumerate(head.splitlines(), 2) if row.startswith(f"{key}:")), 1
-        )
-        faults.append(Fault("front-matter", words, Span(file, line), path=key, hint=hint))
+        span = source.span(entries[key][0]) if key in entries else Span(file, 1)
+        faults.append(Fault("front-matter", words, span, path=key, hint=hint))
 
-    for key in data:
+    def text(key: str, node: Any) -> str | None:
+        kind = kind_of(node)
+        if kind in ("map", "list", "bool"):
+            return None
+        if any(map(acts, node.text.replace("\n", " "))):
+            wrong(key, f"`{key}` holds a character that cannot be shown")
+        return "" if kind == "null" else str(node.text).strip()
+
+    for key in found:
         if key not in KEYS:
-            wrong(str(key), f"unknown key '{key}'", did_you_mean(str(key), KEYS, what="key"))
+            wrong(key, f"unknown key '{key}'", did_you_mean(key, KEYS, what="key"))
     made: dict[str, Any] = {}
-    for key in ("title", "summary", "source", "date"):
-        value = data.get(key, "")
-        made[key] = str(value).strip() if value is not None else ""
+    for key in ("title", "summary", "source", "date", "kind"):
+        value = text(key, found[key]) if key in found else ""
+        if value is None:
+            wrong(key, f"`{key}` must be text")
+        made[key] = value or ""
     for key in ("title", "summary"):
         if not made[key]:
             wrong(key, f"the page has no {key}")
-    made["kind"] = data.get("kind", "read")
+    if not _is_date(made["date"]):
+        wrong("date", f"there is no day '{made['date']}'", "write it like 2024-02-29, or 2024")
+    made["kind"] = made["kind"] or "read"
     if made["kind"] not in KINDS:
         wrong("kind", f"kind cannot be '{made['kind']}'",
-              did_you_mean(str(made["kind"]), KINDS, what="kind"))  # fmt: skip
+              did_you_mean(made["kind"], KINDS, what="kind"))  # fmt: skip
     for key in ("tags", "builds_on", "figures"):
-        value = data.get(key) or []
-        if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        node = found.get(key)
+        listed: list[str | None] = []
+        if isinstance(node, Seq):
+            listed = [text(key, item) for item in node.items]
+        elif node is not None and kind_of(node) != "null":
+            listed = [None]
+        if not all(listed):
             wrong(key, f"`{key}` must be a list of words", f"write {key}: [one, two]")
-            value = []
-        made[key] = list(dict.fromkeys(value))
+        made[key] = list(dict.fromkeys(word for word in listed if word))
     if faults:
         raise DiagramError(faults)
     return made
+
+
+def _is_date(text: str) -> bool:
+    """Whether a text is empty, a year, a month or a day."""
+    parts = _DATE.fullmatch(text)
+    if parts is None:
+        return not text
+    try:
+        date(int(parts[1]), int(parts[2] or 1), int(parts[3] or 1))
+    except ValueError:
+        return False
+    return True
 
 
 # -- from Markdown to safe HTML
@@ -211,25 +246,9 @@ def _sections(
     text: str, file: str, offset: int, figures: Iterable[str]
 ) -> tuple[list[Section], list[tuple[str, str]]]:
     """The pieces of a text, and its headings. A figure's id is kept for the figure itself."""
-    from markdown_it import MarkdownIt
-
-    formulas: list[str] = []
-
-    def keep(found: re.Match[str]) -> str:
-        # Markdown would read the signs of a formula; it is put back after the cleaning.
-        tex = " ".join((found[1] or found[2]).split())
-        wrong = tex_complaints(tex, display=bool(found[1]))
-        if wrong:
-            line = text[: text.find(found[0])].count("\n") + 1 + offset
-            raise DiagramError(
-                Fault(one.code, one.message, Span(file, line), found=tex, hint=one.hint)
-                for one in wrong
-            )
-        formulas.append(tex_html(tex, display=bool(found[1])))
-        return f"\ue000{len(formulas) - 1}\ue001"
-
-    markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
-    tokens = markdown.parse(_outside_code(text, keep))
+    markdown = _markdown()
+    tokens = markdown.parse(text)
+    formulas = _formulas(tokens, file, offset)
     headings: list[tuple[str, str]] = []
     sections: list[Section] = []
     run: list[Token] = []
@@ -237,16 +256,12 @@ def _sections(
 
     def flush(figure: str = "", words: str = "") -> None:
         html = _clean(markdown.renderer.render(run, markdown.options, {}))
-        html = re.sub("\ue000(\\d+)\ue001", lambda m: formulas[int(m[1])], html)
-        sections.append(Section(_with_anchors(html, headings), figure, heading, anchor, words))
+        html = _PLACE.sub(lambda found: formulas[int(found[1])], html)
+        sections.append(Section(html, figure, heading, anchor, words))
         run.clear()
 
     for at, token in enumerate(tokens):
         figure = _figure_of(tokens, at)
-        if figure is not None:
-            flush(*figure)
-        elif not _inside_figure(tokens, at):
-            run.append(token)
         if token.type == "heading_open" and token.tag == "h1":
             line = (token.map[0] if token.map else 0) + 1 + offset
             raise DiagramError(
@@ -254,18 +269,108 @@ def _sections(
                       Span(file, line))
             )  # fmt: skip
         if token.type == "heading_open" and token.tag == "h2":
-            heading = _words(tokens[at + 1])
-            anchor = _anchor(heading, [*figures, *(known for known, _ in headings)])
-            headings.append((anchor, heading))
+            title = _words(tokens[at + 1])
+            name = _anchor(title, [*figures, *(known for known, _ in headings)])
+            headings.append((name, title))
+            token.attrSet("id", name)
+        if figure is not None:
+            flush(*figure)
+        elif not _inside_figure(tokens, at):
+            run.append(token)
+        if token.type == "heading_open" and token.tag == "h2":
+            anchor, heading = headings[-1]
     flush()
     return sections, headings
 
 
-def _outside_code(text: str, keep: Any) -> str:
-    parts = re.split(r"(^```.*?^```$|`[^`\n]*`)", text, flags=re.DOTALL | re.MULTILINE)
-    return "".join(
-        part if number % 2 else _MATHS.sub(keep, part) for number, part in enumerate(parts)
+# -- formulas, as a part of Markdown: code, addresses and titles of links stay as they are
+
+_PLACE = re.compile(r'<var id="(\d+)"></var>')  # no author can write an element
+
+
+def _markdown() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
+    markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
+    markdown.inline.ruler.before("escape", "maths", _inline_maths)
+    markdown.block.ruler.before(
+        "fence", "maths_block", _block_maths, {"alt": ["paragraph", "blockquote", "list"]}
     )
+
+    def place(_: Any, tokens: Sequence[Token], at: int, *__: Any) -> str:
+        html = f'<var id="{tokens[at].meta["number"]}"></var>'
+        return f"<p>{html}</p>\n" if tokens[at].block else html
+
+    markdown.add_render_rule("maths", place)
+    return markdown
+
+
+def _inline_maths(state: StateInline, silent: bool) -> bool:
+    """``$...$``, and ``$$...$$`` within a line or a paragraph."""
+    if state.src[state.pos] != "$":
+        return False
+    found = _MATHS.match(state.src, state.pos, state.posMax)
+    if found is None or not (found[1] or found[2]).strip():
+        return False
+    if not silent:
+        token = state.push("maths", "", 0)
+        token.content, token.markup = (found[1] or found[2]).strip(), "$$" if found[1] else "$"
+    state.pos = found.end()
+    return True
+
+
+def _block_maths(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """Lines from one that begins with ``$$`` to the one that ends with the next ``$$``."""
+    if state.is_code_block(start):
+        return False
+    lines: list[str] = []
+    for number in range(start, end):
+        line = state.src[state.bMarks[number] + state.tShift[number] : state.eMarks[number]]
+        lines.append(line)
+        if not lines[0].startswith("$$") or not line.strip() or state.sCount[number] < 0:
+            return False
+        body = "\n".join(lines).rstrip()[2:]
+        if "$$" in body:
+            break
+    else:
+        return False
+    content = body[:-2].strip()
+    if not body.endswith("$$") or "$$" in content or not content:
+        return False
+    if not silent:
+        token = state.push("maths", "", 0)
+        token.block, token.content, token.markup = True, content, "$$"
+        token.map = [start, number + 1]
+        state.line = number + 1
+    return True
+
+
+def _formulas(tokens: Iterable[Token], file: str, offset: int) -> list[str]:
+    """The HTML of every formula; its token is given its number.
+
+    :raises DiagramError: all formulas that cannot be set, with their lines.
+    """
+    found: list[str] = []
+    faults: list[Fault] = []
+    for outer in tokens:
+        line = (outer.map[0] if outer.map else 0) + 1 + offset
+        for token in [outer, *(outer.children or [])]:
+            line += token.type in ("softbreak", "hardbreak")
+            if token.type != "maths":
+                continue
+            tex, display = " ".join(token.content.split()), token.markup == "$$"
+            wrong = tex_complaints(tex, display=display)
+            faults += [
+                Fault(one.code, one.message, Span(file, line), found=tex, hint=one.hint)
+                for one in wrong
+            ]
+            if not wrong:
+                token.meta["number"] = len(found)
+                found.append(tex_html(tex, display=display))
+            line += token.content.count("\n")
+    if faults:
+        raise DiagramError(faults)
+    return found
 
 
 def _figure_of(tokens: list[Token], at: int) -> tuple[str, str] | None:
@@ -284,8 +389,12 @@ def _inside_figure(tokens: list[Token], at: int) -> bool:
 
 
 def _words(token: Token) -> str:
+    from transformer_diagrams.text import plain
+
     return "".join(
-        child.content for child in token.children or [] if child.type in ("text", "code_inline")
+        plain(f"${child.content}$") if child.type == "maths" else child.content
+        for child in token.children or []
+        if child.type in ("text", "code_inline", "maths")
     )
 
 
@@ -299,19 +408,6 @@ def _anchor(words: str, taken: Iterable[str]) -> str:
     return name
 
 
-def _with_anchors(html: str, headings: list[tuple[str, str]]) -> str:
-    names = {words: anchor for anchor, words in headings}
-
-    def named(found: re.Match[str]) -> str:
-        import html as entities
-
-        words = entities.unescape(re.sub("<[^>]*>", "", found[1]))
-        anchor = names.get(words)
-        return f'<h2 id="{escape(anchor)}">{found[1]}</h2>' if anchor else found[0]
-
-    return re.sub(r"<h2>(.*?)</h2>", named, html)
-
-
 def _clean(html: str) -> str:
     """What may stand on a page; scripts, styles, handlers and strange addresses are dropped."""
     import nh3
@@ -320,9 +416,11 @@ def _clean(html: str) -> str:
         html,
         tags={
             "a", "blockquote", "br", "code", "em", "h2", "h3", "h4", "hr", "li", "ol", "p", "pre",
-            "strong", "table", "tbody", "td", "th", "thead", "tr", "ul",
+            "strong", "table", "tbody", "td", "th", "thead", "tr", "ul", "var",
         },
-        attributes={"a": {"href", "title"}, "ol": {"start"}},
+        attributes={
+            "a": {"href", "title"}, "h2": {"id"}, "ol": {"start"}, "var": {"id"},
+        },
         url_schemes={"https", "mailto", "page"},
         link_rel=None,
     )  # fmt: skip
@@ -330,8 +428,6 @@ def _clean(html: str) -> str:
 
 def linked(html: str, address: Any) -> str:
     """``page:ID`` links as relative addresses; ``address`` raises for an unknown id."""
-    return re.sub(
-        rf'href="{_PAGE}([^"#]+)(#[^"]*)?"',
-        lambda found: f'href="{address(found[1])}{found[2] or ""}"',
-        html,
+    return _LINK.sub(
+        lambda found: f'{found[1]}{address(unquote(unescape(found[2])))}{found[3] or ""}"', html
     )

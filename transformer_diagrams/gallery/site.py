@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from transformer_diagrams import pool, store
 from transformer_diagrams.api import Model, specs_below
@@ -196,13 +198,13 @@ def _files(
             each, source.decode("utf-8-sig").replace("\r\n", "\n"), site, dependents
         )
         pairs |= used
-        files[site.address(id)] = html
-        files |= {f"figures/{id}.{suffix}": data for suffix, data in each.figures.items()}
-        files[f"figures/{id}.yaml"] = source
+        files[site.file(id)] = html
+        for suffix, data in [*each.figures.items(), ("yaml", source)]:
+            files[pages.figure_file(id, suffix)] = data
     for text in texts:
         html, used = _prose_page(text, site, made, live, common)
         pairs |= used
-        files[site.address(text.page.id)] = html
+        files[site.file(text.page.id)] = html
     for tag, name in site.tags.items():
         html, plain = topic.build(tag, site, by_text, records, live, common)
         files[f"topics/{name}.html"] = html
@@ -217,11 +219,25 @@ def _files(
         from transformer_diagrams.live.pages import runtime
 
         files["assets/live.js"] = runtime()
+    _must_differ(files)
     found = {
         name: data.encode("utf-8") if isinstance(data, str) else data
         for name, data in sorted(files.items())
     }
     return found, _listing(site)
+
+
+def _must_differ(names: Iterable[str]) -> None:
+    """:raises DiagramError: for names that some systems take for one: `A` and `a`, two ways to
+    write one letter."""
+    found: dict[str, str] = {}
+    for name in names:
+        first = found.setdefault(unicodedata.normalize("NFC", name).casefold(), name)
+        if first != name:
+            raise DiagramError(
+                Fault("duplicate-id", f"'{first}' and '{name}' would be one file on some systems",
+                      hint="rename one of the specs")
+            )  # fmt: skip
 
 
 def _spec_page(made: Prepared, path: Path) -> Page:
@@ -333,8 +349,8 @@ def _home(
         shelves.setdefault(paths[each.id].parent.name, []).append(
             {
                 **site.link(each.id),
-                "svg": f"figures/{each.id}.svg",
-                "dark": f"figures/{each.id}.dark.svg",
+                "svg": quote(pages.figure_file(each.id, "svg")),
+                "dark": quote(pages.figure_file(each.id, "dark.svg")),
                 "width": round(width),
                 "height": round(height),
                 "year": record["source"]["year"] or "",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+from urllib.parse import quote
 
 from transformer_diagrams.gallery.order import Page, read_first, reading_order, tag_counts
 from transformer_diagrams.gallery.pages import Site, page
@@ -91,7 +92,7 @@ def build(
         figures=[{**figure, "html": live[figure["id"]]} for figure in figures],
         live=bool(figures),
         common=common if figures else "",
-        text=f"{site.tags[topic]}.txt",
+        text=f"{quote(site.tags[topic])}.txt",
     )
     return html, plain_list(topic, rows)
 

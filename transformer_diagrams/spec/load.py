@@ -148,10 +148,11 @@ def decode(data: bytes, file: str, report: Report) -> str | None:
 
 
 def _stem(file: str) -> str:
-    name = file.replace("\\", "/").rsplit("/", 1)[-1]
-    for suffix in (".yaml", ".yml"):
-        name = name.removesuffix(suffix)
-    return name.strip("<>") or "spec"
+    """The id of a spec: its file's stem, or what stands between the brackets of `<stdin>`."""
+    if file.startswith("<") and file.endswith(">"):
+        return file.strip("<>") or "spec"
+    stem, suffix = os.path.splitext(os.path.basename(file))
+    return stem if suffix in (".yaml", ".yml") else stem + suffix
 
 
 def _load(text: str, file: str, report: Report, ops: Ops, pure: bool) -> Spec:

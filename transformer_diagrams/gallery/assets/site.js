@@ -45,7 +45,7 @@ const filter = () => {
     const words = fold(box.value).split(/\s+/).filter(Boolean), tags = chosen();
     let count = 0;
     for (const card of cards) {
-      const own = card.dataset.tags.split("|");
+      const own = card.dataset.tags.split("\n");
       const fits = words.every((w) => card.dataset.search.includes(w)) && tags.every((t) => own.includes(t));
       card.hidden = !fits;
       count += fits;
