@@ -723,10 +723,16 @@ def watched(context: BrowserContext, site: Path) -> list[str]:
         if not asked.url.startswith((own, "data:")):
             wrong.append(f"asked for {asked.url}")
 
+    def failed(asked: Any) -> None:
+        # Images that are still on their way when the page is left are given up; a file that is
+        # missing fails otherwise (net::ERR_FILE_NOT_FOUND).
+        if asked.failure != "net::ERR_ABORTED":
+            wrong.append(f"failed: {asked.url}: {asked.failure}")
+
     def page(opened: Any) -> None:
         opened.on("console", lambda m: wrong.append(f"{opened.url}: {m.type}: {m.text}"))
         opened.on("pageerror", lambda e: wrong.append(f"{opened.url}: {e}"))
-        opened.on("requestfailed", lambda r: wrong.append(f"failed: {r.url}"))
+        opened.on("requestfailed", failed)
 
     context.on("request", request)
     context.on("page", page)

@@ -47,7 +47,7 @@ ARROWS: dict[str, set[str]] = {
     "errors": set(),
     "docs": {"cli"},
     "live": {"api", "extras"},
-    "gallery": {"api", "live", "pool"},
+    "gallery": {"api", "live", "pool", "streams"},
 }
 
 HEAVY = ("jsonschema", "uharfbuzz", "ziamath", "ziafont", "cairosvg", "graphviz", "numpy", "PIL")

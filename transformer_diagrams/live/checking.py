@@ -35,9 +35,7 @@ def check(figures: Sequence[Figure]) -> list[Checked]:
 
     Raises :class:`ToolMissing` when there is no browser or no Playwright.
     """
-    with tempfile.TemporaryDirectory() as folder, chromium() as browser:
-        file = Path(folder) / "live.html"
-        file.write_text(page(figures), encoding="utf-8")
+    with chromium() as browser:
         context = browser.new_context(offline=True)
         tab = context.new_page()
         tab.set_default_timeout(PATIENCE)
@@ -46,7 +44,10 @@ def check(figures: Sequence[Figure]) -> list[Checked]:
         tab.on("pageerror", lambda problem: said.append(str(problem)))
         tab.on("request", lambda asked: said.append(f"request of {asked.url[:80]}")
                if asked.url.startswith("http") else None)  # fmt: skip
-        tab.goto(file.as_uri())
+        with tempfile.TemporaryDirectory() as folder:  # gone again as soon as it is read
+            file = Path(folder) / "live.html"
+            file.write_text(page(figures), encoding="utf-8")
+            tab.goto(file.as_uri())
         results = []
         for figure in figures:
             found = _figure(tab, figure)
