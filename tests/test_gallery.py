@@ -6,7 +6,6 @@ import json
 import os
 import random
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -29,6 +28,7 @@ from transformer_diagrams.gallery.record import record
 from transformer_diagrams.gallery.search import words_of
 from transformer_diagrams.gallery.site import build
 from transformer_diagrams.gallery.yaml_html import highlight
+from transformer_diagrams.live.browser import chromium
 from transformer_diagrams.options import AskError
 
 if TYPE_CHECKING:
@@ -36,15 +36,6 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 CASES = json.loads((ROOT / "tests" / "cases" / "topic_order.json").read_text(encoding="utf-8"))
-ARGUMENTS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-)
-
 # -- order
 
 
@@ -696,15 +687,8 @@ def test_a_live_figure_is_the_same_on_its_page_and_under_its_topic(site: Path) -
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    path = shutil.which("chromium") or shutil.which("chromium-browser")
-    if path is None:
-        pytest.fail("Chromium was not found: install the system package 'chromium'")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as play:
-        made = play.chromium.launch(executable_path=path, args=list(ARGUMENTS))
-        yield made
-        made.close()
+    with chromium() as running:
+        yield running
 
 
 @pytest.fixture
@@ -811,8 +795,8 @@ def test_dark_and_light_by_system_and_by_switch(browser: Browser, site: Path) ->
             }"""
         )
         page.goto((site / "index.html").as_uri())
-        image = page.locator(".card").first.locator("img.dark").is_visible()
-        return (*dark, image)
+        image = page.locator(".card").first.locator("img.dark")  # which may not be there yet
+        return (*dark, image.evaluate("i => getComputedStyle(i).display !== 'none'"))
 
     for system in ("light", "dark"):
         context = browser.new_context(color_scheme=system)
