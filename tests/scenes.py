@@ -197,7 +197,7 @@ def tower(theme: Theme | None = None) -> Scene:
 
 def signs(theme: Theme | None = None) -> Scene:
     """Every role, form, mark and kind of line once."""
-    from transformer_diagrams.theme import ROLES
+    from transformer_diagrams.roles import ROLES
 
     b = Builder(theme)
     k = b.theme.sizes.font_block / 9.0

@@ -17,7 +17,6 @@ from transformer_diagrams.ops.factor import read_factor
 from transformer_diagrams.ops.registry import (
     KINDS,
     PARAM_ROLES,
-    ROLES,
     Call,
     Example,
     Op,
@@ -27,6 +26,7 @@ from transformer_diagrams.ops.registry import (
     divisors,
 )
 from transformer_diagrams.ops.rules import symbol_tex, unify
+from transformer_diagrams.roles import ROLES
 
 RNG = np.random.default_rng(0)
 
@@ -151,12 +151,6 @@ def test_no_attribute_hides_a_key_that_every_block_takes() -> None:
 
     hidden = {(n, a) for n in registry.names() for a in registry.get(n).attr_names if a in COMMON}
     assert not hidden
-
-
-def test_roles_are_those_of_the_language() -> None:
-    from transformer_diagrams.spec.grammar import ROLES as LANGUAGE
-
-    assert set(ROLES) == set(LANGUAGE)
 
 
 def test_every_module_with_a_record_is_a_family() -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 
 import pytest
+import yaml
 
 from transformer_diagrams import theme
 from transformer_diagrams.errors import DiagramError
+from transformer_diagrams.roles import ROLES
 from transformer_diagrams.theme.theme import _read
 
 # Linear-light transforms at full severity, Machado, Oliveira & Fernandes 2009.
@@ -90,10 +93,23 @@ def seen(color: str, sight: str) -> tuple[float, float, float]:
 @pytest.mark.parametrize("name", theme.NAMES)
 def test_every_role_and_kind_is_dressed(name: str) -> None:
     t = theme.get(name)
-    assert set(t.roles) == set(theme.ROLES)
+    assert set(t.roles) == set(ROLES)
     assert set(t.lines) == {"data", "residual", "leader"}
     assert t.name == name
     assert t.role("no such role") == t.roles["plain"]
+
+
+@pytest.mark.parametrize("name", theme.NAMES)
+def test_a_bundled_theme_with_a_plain_of_its_own_dresses_every_role_itself(name: str) -> None:
+    own = yaml.safe_load((Path(theme.__file__).parent / f"{name}.yaml").read_text())["roles"]
+    assert "plain" not in own or set(own) == set(ROLES)
+
+
+def test_a_role_that_a_theme_does_not_name_looks_plain() -> None:
+    data = _read("paper")
+    plain = data["roles"]["plain"]
+    data["roles"] = {"plain": plain}
+    assert {theme.from_data(data).role(role).fill for role in ROLES} == {plain["fill"]}
 
 
 @pytest.mark.parametrize("name", theme.NAMES)

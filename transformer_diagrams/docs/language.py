@@ -7,6 +7,7 @@ from pathlib import Path
 
 from transformer_diagrams.docs.markdown import code, codes, table
 from transformer_diagrams.ops import registry
+from transformer_diagrams.roles import ROLES
 from transformer_diagrams.spec import grammar
 from transformer_diagrams.spec.grammar import Key
 
@@ -80,7 +81,8 @@ def _structures(_: Path) -> str:
 
 
 def _roles(_: Path) -> str:
-    return table(["role", "what it dresses"], ([code(n), t] for n, t in registry.ROLES.items()))
+    rows = ([code(name), role.meaning] for name, role in ROLES.items())
+    return table(["role", "what it dresses"], rows)
 
 
 def _param_roles(_: Path) -> str:

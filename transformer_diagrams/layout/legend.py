@@ -3,25 +3,10 @@
 from __future__ import annotations
 
 from transformer_diagrams.layout.scene import Box, Label, Line, Rect
+from transformer_diagrams.roles import ROLES
 from transformer_diagrams.text import measure
 from transformer_diagrams.theme import Sizes
 
-ROLES = {
-    "norm": "normalisation",
-    "attention": "attention",
-    "ffn": "feed-forward",
-    "embedding": "embedding",
-    "projection": "learned projection",
-    "position": "position",
-    "activation": "activation",
-    "cache": "cache",
-    "loss": "loss",
-    "data": "data",
-    "parameter": "learned parameter",
-    "mask": "mask",
-    "topk": "top-k selection",
-    "plain": "operation without weights",
-}
 MARKS = {
     "frozen": "frozen weights",
     "trained": "trained weights",
@@ -43,9 +28,9 @@ def legend(
     """(samples, sample lines, words, width and height of the figure with them) for what is used."""
     entries: list[tuple[str, str, str]] = []
     entries += [
-        ("role", role, words)
-        for role, words in ROLES.items()
-        if any(b.role == role and b.form == "box" for b in boxes)
+        ("role", name, role.legend)
+        for name, role in ROLES.items()
+        if role.legend and any(b.role == name and b.form == "box" for b in boxes)
     ]
     entries += [("mark", m, words) for m, words in MARKS.items() if any(b.mark == m for b in boxes)]
     entries += [

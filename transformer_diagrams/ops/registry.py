@@ -38,6 +38,7 @@ from transformer_diagrams.dims import (
 )
 from transformer_diagrams.errors import NEAR_OP, nearest
 from transformer_diagrams.ops.pairs import Seen
+from transformer_diagrams.roles import ROLES
 
 ZERO, ONE, TWO = const(0), const(1), const(2)
 ANY = "..."
@@ -51,28 +52,6 @@ def _nothing() -> Mapping[str, Any]:
 
 Array = Any
 """A NumPy array. NumPy itself is imported only by value rules, when they run."""
-
-ROLES: Mapping[str, str] = MappingProxyType(
-    {
-        "norm": "normalisation of vectors",
-        "attention": "attention over positions",
-        "ffn": "position-wise feed-forward networks and experts",
-        "embedding": "tables of vectors looked up by token",
-        "projection": "learned linear maps",
-        "position": "what tells positions apart: tables, sinusoids, rotation, bias",
-        "activation": "non-linearities: softmax, SiLU, gates",
-        "cache": "what inference keeps of earlier tokens",
-        "loss": "ends of training",
-        "data": "given tensors that are not learned",
-        "parameter": "learned tensors that stand by themselves, such as queries",
-        "mask": "who may see whom",
-        "topk": "selection: routers, the k largest",
-        "plain": "arithmetic without weights: products, sums, reshapes",
-        "output": "what comes out of a figure",
-        "container": "frames around other blocks",
-    }
-)
-"""Style roles: what a part is, by which a theme chooses its look."""
 
 PARAM_ROLES: Mapping[str, str] = MappingProxyType(
     {

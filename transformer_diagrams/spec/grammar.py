@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
+from transformer_diagrams.roles import ROLES
+
 
 class OpAttr(Protocol):
     """What the grammar needs to know of an op's attribute (see `ops.registry.Attr`)."""
@@ -71,24 +73,6 @@ SPEC_REF_PATTERN: Final = r"[^\s\x00-\x1f]+"
 LONGEST_LABEL: Final = 1_000
 LONGEST_TEXT: Final = 10_000
 
-ROLES: Final = (
-    "norm",
-    "attention",
-    "ffn",
-    "embedding",
-    "projection",
-    "position",
-    "activation",
-    "cache",
-    "loss",
-    "data",
-    "parameter",
-    "mask",
-    "topk",
-    "plain",
-    "output",
-    "container",
-)
 WHEN: Final = ("always", "train", "infer")
 DIRECTIONS: Final = ("up", "right", "down")
 MARKS: Final = ("frozen", "trained", "ema")
@@ -103,7 +87,7 @@ TOP: Final = _table(
     Key("short", "label", "Label when the spec is used as one box; default: the title."),
     Key("caption", "text", "Caption: what the figure shows, in a sentence or two."),
     Key("family", "text", "Family of architectures this belongs to, e.g. llama.", most=100),
-    Key("role", "choice", "Style role of the box when the spec is used.", ROLES),
+    Key("role", "choice", "Style role of the box when the spec is used.", tuple(ROLES)),
     Key("counts_as", "name", "Parameter role of weights without an own one; default: the role."),
     Key("source", "source", "Where the architecture was published."),
     Key("tags", "texts", "Words to find the spec by."),
@@ -178,7 +162,7 @@ COMMON: Final = _table(
     Key("from", "sources", "Where the inputs come from; default: the block before."),
     Key("label", "label", "Label of the box: text with $TeX$."),
     Key("title", "label", "Title of the frame around a structure or opened spec; no op has one."),
-    Key("role", "choice", "Style role.", ROLES),
+    Key("role", "choice", "Style role.", tuple(ROLES)),
     Key("counts_as", "name", "Parameter role of its weights, e.g. lm_head."),
     Key("shape", "shapes", "Asserted shape of the output (or one shape a port); checked."),
     Key("stack", "size", "Drawn as a pile of this many."),

@@ -2,7 +2,6 @@
 
 from transformer_diagrams.theme.theme import (
     NAMES,
-    ROLES,
     LineStyle,
     RoleStyle,
     Sizes,
@@ -11,4 +10,4 @@ from transformer_diagrams.theme.theme import (
     get,
 )
 
-__all__ = ["NAMES", "ROLES", "LineStyle", "RoleStyle", "Sizes", "Theme", "from_data", "get"]
+__all__ = ["NAMES", "LineStyle", "RoleStyle", "Sizes", "Theme", "from_data", "get"]

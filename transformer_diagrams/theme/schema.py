@@ -81,7 +81,7 @@ def check(
     for key in ("background", "ink"):
         if key in top:
             c.color(top[key], key)
-    for name, style in c.mapping(top.get("roles", {}), "roles", roles, roles).items():
+    for name, style in c.mapping(top.get("roles", {}), "roles", roles, ("plain",)).items():
         path = f"roles.{name}"
         given = c.mapping(style, path, ROLE_KEYS, ROLE_KEYS[:3])
         for key, value in given.items():

@@ -14,30 +14,18 @@ from types import MappingProxyType
 from typing import Any
 
 from transformer_diagrams.errors import DiagramError, Fault, Span, did_you_mean
+from transformer_diagrams.roles import ROLES
 from transformer_diagrams.theme.schema import check
 
-ROLES: tuple[str, ...] = (
-    "norm",
-    "attention",
-    "ffn",
-    "embedding",
-    "projection",
-    "position",
-    "activation",
-    "cache",
-    "loss",
-    "data",
-    "parameter",
-    "mask",
-    "topk",
-    "plain",
-    "output",
-    "container",
+NAMES: tuple[str, ...] = (
+    "paper",
+    *sorted(
+        stem
+        for stem, end in map(os.path.splitext, os.listdir(os.path.dirname(__file__)))
+        if end == ".yaml" and stem != "paper"
+    ),
 )
-"""The style roles that every theme must dress. An unknown role is dressed as ``plain``."""
-
-NAMES: tuple[str, ...] = ("paper", "slides", "dark", "mono")
-"""The bundled themes; the first is the default."""
+"""The bundled themes, each a YAML file beside this one; the first is the default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +170,8 @@ def from_data(data: Mapping[str, Any], *, where: str = "theme") -> Theme:
     Raises :class:`DiagramError` with one fault per wrong key, colour or number; ``where`` names
     the file in them.
     """
-    faults = check(data, roles=ROLES, sizes=tuple(f.name for f in fields(Sizes)), span=Span(where))
+    sizes = tuple(f.name for f in fields(Sizes))
+    faults = check(data, roles=tuple(ROLES), sizes=sizes, span=Span(where))
     if faults:
         raise DiagramError(faults)
 
