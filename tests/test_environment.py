@@ -10,6 +10,7 @@ import ctypes
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -233,6 +234,13 @@ def test_no_control_character_is_printed(
     assert not [c for c in out + err if c != "\n" and streams.acts(c)]
     if out and "--json" in line:
         json.loads(out)
+
+
+def test_everything_is_printed_through_one_place() -> None:
+    for path in (ROOT / "transformer_diagrams").rglob("*.py"):
+        if path.parent.name != "docs":  # which only makers of the project run
+            text = path.read_text(encoding="utf-8")
+            assert not re.search(r"\bclick\.echo\(|^\s*print\(", text, re.MULTILINE), path
 
 
 def test_what_is_printable_stays() -> None:
