@@ -690,11 +690,11 @@ def stages(place: Path, *, drawn: bool = True) -> dict[str, float]:
     from transformer_diagrams.faults_text import faults_text
 
     took: dict[str, float] = {}
-    begin = time.perf_counter()
+    begin = time.process_time()
 
     def done(name: str) -> None:
         nonlocal begin
-        now = time.perf_counter()
+        now = time.process_time()
         took[name] = now - begin
         begin = now
 

@@ -83,7 +83,7 @@ def _tree(node: Any) -> Tree:
         return {str(key.value): _tree(value) for key, value in node.value}
     if isinstance(node, yaml.SequenceNode):
         return [_tree(item) for item in node.value]
-    return node.value if node.style is None else Quoted(node.value)
+    return Quoted(node.value) if node.style else node.value
 
 
 _PLAIN = re.compile(r"[A-Za-z0-9_.$^+*/()|=<>! -]*\Z")
