@@ -176,7 +176,8 @@ def test_f01_f02_self_attention(n: int, macs: int) -> None:
     scores = flops("matmul", [[h, n, d // h]] * 2, {"transpose_b": True})
     values = flops("matmul", [[h, n, n], [h, n, d // h]])
     assert projections + scores + values == 2 * macs
-    assert flops("attention_core", [[h, n, d // h]] * 3) == scores + values
+    core = call("attention_core", [[h, n, d // h]] * 3)
+    assert 2 * core.op.costs(core)[0].as_int() == scores + values  # what was measured: products
     if n == 1024:
         assert (projections, scores, values) == (2 * 1_073_741_824, 1_073_741_824, 1_073_741_824)
 
