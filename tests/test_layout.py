@@ -396,7 +396,7 @@ def test_lines_from_another_column_enter_a_circle_at_its_side(
     scene = spec(text, direction)
     clean(scene)
     across = 1 if direction == "right" else 0
-    from_side = [e for e in sides(scene, "p") if abs(e[across]) > 3]
+    from_side = [e for e in sides(scene, "p") if abs(e[across]) > 1]
     assert len(from_side) == operands.count(",") + ("q" not in operands)
 
 
@@ -438,6 +438,29 @@ def test_readers_in_another_column_share_one_trunk(
         if min(a[across], b[across]) < border < max(a[across], b[across])
     }
     assert len({a[1 - across] for a, _ in entries}) == 1  # one place where it enters
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize(
+    "bodies",
+    [
+        ("linear", "gelu, gelu, gelu, gelu", "{op: add, from: [prev, one]}"),
+        ("linear", "gelu", "gelu, gelu, {op: concat, from: [prev, one]}, {op: linear, out: d_m}"),
+        ("{op: linear, out: d_m, id: m}, gelu", "gelu", "{op: mul, from: [prev, m]}"),
+        ("{op: add, from: [prev, three]}", "gelu, gelu", "linear"),
+        ("linear", "{op: add, from: [prev, one]}, gelu, gelu", "{op: sub, from: [prev, one]}"),
+        ("linear", "{op: add, from: [prev, three]}", "{op: sub, from: [prev, one]}"),
+    ],
+)
+def test_a_line_to_a_far_column_runs_over_those_between(
+    bodies: tuple[str, ...], direction: str
+) -> None:
+    columns = "".join(
+        f"      - {{id: {name}, title: C, from: x{name}, blocks: [{body}]}}\n"
+        for name, body in zip(("one", "two", "three"), bodies, strict=True)
+    ).replace("[linear", "[{op: linear, out: d_m}")
+    inputs = ", ".join(f"x{name}: [d_t, d_m]" for name in ("one", "two", "three"))
+    clean(spec(f"inputs: {{{inputs}}}\nblocks:\n  - columns:\n{columns}", direction))
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)

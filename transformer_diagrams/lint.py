@@ -425,10 +425,13 @@ def _straight(scene: Scene) -> Iterator[Finding]:
 
 def _equal_sizes(scene: Scene) -> Iterator[Finding]:
     sizes: dict[tuple[str, ...], tuple[float, float, str]] = {}
+    leaving: dict[str, set[str]] = defaultdict(set)
+    for line in scene.lines:
+        leaving[line.tail].add(line.net)
     for box in scene.boxes:
         if box.form != "box" or box.role == "cache" or not box.path:
             continue
-        key = (box.role, box.title, box.use, str(box.stack))
+        key = (box.role, box.title, box.use, str(box.stack), str(len(leaving[box.id])))
         size = (box.rect.width, box.rect.height, box.id)
         first = sizes.setdefault(key, size)
         if abs(first[0] - size[0]) > 0.1 or abs(first[1] - size[1]) > 0.1:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import replace
 
-from transformer_diagrams.graph.ir import BORDER, Group, Node
+from transformer_diagrams.graph.ir import BORDER, Edge, Group, Node
 from transformer_diagrams.layout.labels import inputs_room, outputs_room
 from transformer_diagrams.layout.layers import alone_in_rank, is_wide, output_places
 from transformer_diagrams.layout.measure import size_node
@@ -20,10 +21,14 @@ NEAR_LANES = 3.0  # lane gaps: lanes of siblings that differ by no more run in o
 def place_children(w: Work, place: Place) -> None:
     """Size every child; ``place`` lays out a group."""
     alone = alone_in_rank(w.group)
+    into: dict[int, list[Edge]] = defaultdict(list)
+    for edge in w.group.edges:
+        if edge.kind != "residual":
+            into[edge.head.child].append(edge)
     for index, child in enumerate(w.group.children):
         if isinstance(child, Group):
             w.inside[index] = place(
-                child, w.ctx, _child_sides(w, index, child), w.group.kind != "root"
+                child, w.ctx, _child_sides(w, child, into[index]), w.group.kind != "root"
             )
         else:
             size = size_node(child, w.ctx, tower=index in alone)
@@ -66,15 +71,13 @@ def _align_lanes(w: Work) -> None:
         placed.move_lane(placed.ref + reach)
 
 
-def _child_sides(w: Work, index: int, child: Group) -> Sides:
+def _child_sides(w: Work, child: Group, edges: list[Edge]) -> Sides:
     """A framed child takes a flank port of ours on its own flank; others lean that way.
 
     The parts of a split come to a residual in their order, on one side of it.
     """
     sides: Sides = {}
-    for edge in w.group.edges:
-        if edge.kind == "residual" or edge.head.child != index:
-            continue
+    for edge in edges:
         if edge.tail.child != BORDER:
             source = w.group.children[edge.tail.child]
             if isinstance(source, Node) and output_places(source)[edge.tail.port] >= 0:

@@ -7,10 +7,20 @@ from one column to another runs in the gutter and enters the other's flank.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from transformer_diagrams.graph.ir import BORDER, Group
+from transformer_diagrams.layout.channels import Net, assign_tracks
 from transformer_diagrams.layout.measure import Context
-from transformer_diagrams.layout.placed import Gate, Placed, Spot, Wire
+from transformer_diagrams.layout.placed import (
+    SAME,
+    Gate,
+    Placed,
+    Point,
+    Spot,
+    Wire,
+    straightened,
+)
 
 Sides = dict[tuple[str, int], str]
 Place = Callable[[Group, Context, Sides, bool], Placed]
@@ -32,61 +42,32 @@ def place_columns(group: Group, ctx: Context, sides: Sides, place: Place) -> Pla
         place(child, ctx, side, True)  # type: ignore[arg-type]
         for child, side in zip(group.children, wanted, strict=True)
     ]
-    between = _crossing_gutters(group)
+    runs = _plan(group, columns, s.track_gap)
+    lanes = _lanes(runs)
     u = 0.0
     for index, placed in enumerate(columns):
         out.spots.append(Spot(index, u, 0.0, placed.width, placed.length, placed))
-        u += placed.width + s.gap_column + 10.0 + s.track_gap * between.get(index, 0)
-    longest = max((p.length for p in columns), default=0.0)
+        nets = {net for gutter, net in lanes if gutter == index}
+        u += placed.width + s.gap_column + 10.0 + s.track_gap * len(nets)
     out.width = max((sp.u + sp.du for sp in out.spots), default=0.0)
-    used: dict[int, int] = {}
-    above = 0
-    out.length = longest
+    out.length = max(
+        [*(p.length for p in columns), *(r.level + 4.0 for r in runs if r.level is not None)],
+        default=0.0,
+    )
     for number, edge in enumerate(group.edges):
-        tail, head = edge.tail.child, edge.head.child
-        if tail == BORDER:
-            spot = out.spots[head]
-            gate = columns[head].ins[edge.head.port]
-            at = spot.u + gate.at
+        if edge.tail.child == BORDER:
+            spot = out.spots[edge.head.child]
+            at = spot.u + columns[edge.head.child].ins[edge.head.port].at
             out.ins[edge.tail.port] = Gate("start", at)
             out.wires.append(Wire(number, [(at, 0.0), (at, spot.v)]))
-        elif head == BORDER:
-            continue
-        else:
-            a, b = out.spots[tail], out.spots[head]
-            gate_out, gate_in = (
-                columns[tail].outs[edge.tail.port],
-                columns[head].ins[edge.head.port],
-            )
-            gutter = min(tail, head)
-            left_edge = out.spots[gutter].u + out.spots[gutter].du
-            lane = left_edge + 14.0 + s.track_gap * used.get(gutter, 0)
-            used[gutter] = used.get(gutter, 0) + 1
-            columns[head].move_gate(edge.head.port, _level(a, gate_out) - b.v)
-            target_v = b.v + columns[head].ins[edge.head.port].at
-            target_u = b.u if gate_in.side == "low" else b.u + b.du
-            if gate_out.side == "end":
-                start = (a.u + gate_out.at, a.v + a.dv)
-                level = a.v + a.dv + RISE + s.track_gap * above
-                above += 1
-                if target_v >= level - 1.0:
-                    points = [start, (start[0], target_v), (target_u, target_v)]
-                else:
-                    points = [
-                        start,
-                        (start[0], level),
-                        (lane, level),
-                        (lane, target_v),
-                        (target_u, target_v),
-                    ]
-                    out.length = max(out.length, level + 4.0)
-            else:
-                v = a.v + gate_out.at
-                start_u = a.u + a.du if gate_out.side == "high" else a.u
-                points = [(start_u, v), (lane, v), (lane, target_v), (target_u, target_v)]
-                if abs(v - target_v) < 0.01:
-                    points = [(start_u, v), (target_u, v)]
-            out.wires.append(Wire(number, points))
+    for run in runs:
+
+        def lane(gutter: int, net: tuple[int, int] = run.net) -> float:
+            spot = out.spots[gutter]
+            return spot.u + spot.du + 14.0 + s.track_gap * max(lanes[(gutter, net)], 0)
+
+        points = _points(run, out.spots, columns[run.net[0]].outs[run.net[1]], lane)
+        out.wires.append(Wire(run.edge, straightened(points)))
     for number, edge in enumerate(group.edges):
         if edge.head.child == BORDER and edge.tail.child != BORDER:
             spot = out.spots[edge.tail.child]
@@ -101,9 +82,109 @@ def place_columns(group: Group, ctx: Context, sides: Sides, place: Place) -> Pla
     return out
 
 
-def _level(source: Spot, gate: Gate) -> float:
-    """v at which a line from a column would best run across to the next."""
-    return source.v + (source.dv + RISE if gate.side == "end" else gate.at)
+@dataclass(slots=True)
+class _Run:
+    """A line from one column to another, along the flow.
+
+    leaves   v where it leaves its column's flank; None: it leaves over the top
+    level    v at which it runs over the columns, or None where it stays in one gutter
+    target   v where it enters the other column
+    """
+
+    edge: int
+    net: tuple[int, int]
+    head: int
+    leaves: float | None
+    level: float | None
+    target: float
+
+    @property
+    def gutters(self) -> tuple[int, int]:
+        """The gutters beside the column it leaves and beside the one it enters."""
+        tail = self.net[0]
+        return (tail, self.head - 1) if tail < self.head else (tail - 1, self.head)
+
+
+def _plan(group: Group, columns: list[Placed], track: float) -> list[_Run]:
+    """Where every line between columns runs: one level over the columns for each tensor."""
+    runs: list[_Run] = []
+    over: dict[tuple[int, int], float] = {}  # the least level of a tensor that runs over columns
+    for number, edge in enumerate(group.edges):
+        tail, head = edge.tail.child, edge.head.child
+        if BORDER in (tail, head):
+            continue
+        gate, net = columns[tail].outs[edge.tail.port], (tail, edge.tail.port)
+        passed = range(tail + 1, head) if tail < head else range(head + 1, tail)
+        top = max((columns[i].length for i in passed), default=0.0)
+        leaves = None if gate.side == "end" else gate.at
+        best = max(columns[tail].length, top) + RISE if leaves is None else leaves
+        columns[head].move_gate(edge.head.port, best)
+        runs.append(_Run(number, net, head, leaves, None, columns[head].ins[edge.head.port].at))
+        if (leaves is None and runs[-1].target < best - 1.0) or (leaves is not None and top):
+            runs[-1].level = max(best, top + RISE)
+            over[net] = max(over.get(net, 0.0), runs[-1].level)
+    settled: dict[tuple[int, int], float] = {}
+    for net, level in over.items():
+        taken = [r.target for r in runs if r.net != net]
+        taken += [r.leaves for r in runs if r.net != net and r.leaves is not None]
+        taken += settled.values()
+        while any(abs(v - level) < track - SAME for v in taken):
+            level += track
+        settled[net] = level
+    for run in runs:
+        run.level = settled[run.net] if run.level is not None else None
+    return runs
+
+
+def _lanes(runs: list[_Run]) -> dict[tuple[int, tuple[int, int]], int]:
+    """The track of each tensor in each gutter, counted from the left; -1: it runs straight."""
+    found: dict[int, dict[tuple[int, int], tuple[list[float], list[float], float | None]]] = {}
+    for run in runs:
+        near, far = run.gutters
+        rightward = run.net[0] < run.head
+        ends: list[tuple[int, bool, float]] = [(far, not rightward, run.target)]
+        if run.leaves is not None:
+            ends.append((near, rightward, run.leaves))
+        for gutter, on_left, v in ends:
+            nets = found.setdefault(gutter, {})
+            left, right, level = nets.get(run.net, ([], [], None))
+            (left if on_left else right).append(v)
+            nets[run.net] = (left, right, run.level if level is None else level)
+    return {
+        (gutter, net): track
+        for gutter, nets in found.items()
+        for net, track in zip(
+            nets,
+            assign_tracks([Net(tuple(a), tuple(b), level) for a, b, level in nets.values()]),
+            strict=True,
+        )
+    }
+
+
+def _points(
+    run: _Run, spots: list[Spot], gate: Gate, lane: Callable[[int], float]
+) -> list[Point]:
+    """The corners of a run, from its column's border to the other's."""
+    a, b = spots[run.net[0]], spots[run.head]
+    rightward = run.net[0] < run.head
+    near, far = run.gutters
+    end = (b.u if rightward else b.u + b.du, run.target)
+    if run.leaves is None:
+        start = (a.u + gate.at, a.dv)
+        if run.level is None:
+            return [start, (start[0], run.target), end]
+        return [start, (start[0], run.level), (lane(far), run.level), (lane(far), run.target), end]
+    start = (a.u + a.du if rightward else a.u, run.leaves)
+    if run.level is None:
+        return [start, (lane(far), run.leaves), (lane(far), run.target), end]
+    return [
+        start,
+        (lane(near), run.leaves),
+        (lane(near), run.level),
+        (lane(far), run.level),
+        (lane(far), run.target),
+        end,
+    ]
 
 
 def _leaves_on_top(group: Group, child: int, port: int) -> bool:
@@ -117,13 +198,3 @@ def _leaves_on_top(group: Group, child: int, port: int) -> bool:
     return not any(
         e.tail.child == source.tail.child and e.head.child != BORDER for e in column.edges
     )
-
-
-def _crossing_gutters(group: Group) -> dict[int, int]:
-    """How many lines run in the gutter right of each column."""
-    count: dict[int, int] = {}
-    for edge in group.edges:
-        tail, head = edge.tail.child, edge.head.child
-        if BORDER not in (tail, head):
-            count[min(tail, head)] = count.get(min(tail, head), 0) + 1
-    return count

@@ -38,7 +38,7 @@ class Context:
     tex: Mapping[str, str] = field(default_factory=dict)  # TeX of single sizes
     tower: float = 0.0  # common width of boxes that stand alone in their rank
     # least size of boxes that say the same thing: equal things are of equal size
-    equal: dict[tuple[str, str, str], tuple[float, float]] = field(default_factory=dict)
+    equal: dict[tuple[str, str, str, int], tuple[float, float]] = field(default_factory=dict)
 
     @property
     def across(self) -> bool:
@@ -94,9 +94,9 @@ def stack_words(stack: str) -> str:
     return f"$\\times\\, {inner}$"
 
 
-def same_thing(node: Node) -> tuple[str, str, str]:
-    """What two boxes must share to be drawn in one size."""
-    return (node.role, node.label, node.stack)
+def same_thing(node: Node) -> tuple[str, str, str, int]:
+    """What two boxes must share to be drawn in one size: a split in two is not one in three."""
+    return (node.role, node.label, node.stack, len(node.outputs))
 
 
 def settle_widths(graph: Graph, ctx: Context) -> None:
@@ -119,7 +119,7 @@ def settle_widths(graph: Graph, ctx: Context) -> None:
     if not ctx.across:
         widths = [size_node(node, ctx).width for node, stands_alone in boxes if stands_alone]
         ctx.tower = max((w for w in widths if w <= limit), default=0.0)
-    equal: dict[tuple[str, str, str], tuple[float, float]] = {}
+    equal: dict[tuple[str, str, str, int], tuple[float, float]] = {}
     for node, stands_alone in boxes:
         size, key = size_node(node, ctx, tower=stands_alone), same_thing(node)
         least = equal.get(key, (0.0, 0.0))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from transformer_diagrams.graph.ir import Node
 from transformer_diagrams.layout.layers import flow_of
-from transformer_diagrams.layout.placed import Note
+from transformer_diagrams.layout.placed import SAME, Note, Point
 from transformer_diagrams.layout.work import PLAIN, Work
 from transformer_diagrams.text import measure
 
@@ -32,7 +32,8 @@ def name_ports(w: Work) -> None:
             ports = child.inputs if kind == "in" else child.outputs
             text = _name(child, ports[end.port].name, end.port)
             points = wires[number].points
-            w.out.notes.append(_beside(w, text, points[-1 if kind == "in" else 0], kind, number))
+            run = points[-2:] if kind == "in" else points[1::-1]
+            w.out.notes.append(_beside(w, text, run, kind, number))
 
 
 def _name(child: Node, name: str, port: int) -> str:
@@ -42,12 +43,15 @@ def _name(child: Node, name: str, port: int) -> str:
     return f"${name}$" if len(name.split("_")[0]) == 1 else name
 
 
-def _beside(w: Work, text: str, at: tuple[float, float], kind: str, edge: int) -> Note:
+def _beside(w: Work, text: str, run: list[Point], kind: str, edge: int) -> Note:
     """Beside the last run of a line into a box, or the first one out of it."""
     s = w.ctx.sizes
     size = measure(text, s.font_edge)
     du, dv = (size.height, size.width) if w.ctx.across else (size.width, size.height)
-    u, v = at
+    (before, _), (u, v) = run
+    if abs(before - u) > SAME:  # into the side of a circle
+        u += s.arrow_length if before > u else -s.arrow_length - du
+        return Note(text, "edge", u, v + ASIDE, du, dv, s.font_edge, edge=edge, end=kind)
     far = ASIDE if w.ctx.across else s.arrow_width / 2 + ASIDE
     u = u - far - du if kind == "out" or w.ctx.across else u + far
     back = s.arrow_length + 0.4 if w.ctx.across else ASIDE  # lines lie near each other there

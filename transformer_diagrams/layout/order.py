@@ -138,6 +138,8 @@ def _tidy(layers: Layers, balanced: bool) -> None:
                 half = max(0, min(len(entries) // 2 - len(left), len(free)))
             else:
                 half = sum(rank.index(c) < at for c in free)
+            most = len(free) - max(0, 2 - len(right))  # no more than two at a side, if it may be
+            half = min(max(half, most), max(0, 2 - len(left), most))
             left, right = left + free[:half], free[half:] + right
             for c in entries:
                 rank.remove(c)

@@ -115,6 +115,8 @@ def spread_ports(w: Work) -> None:
         node = w.group.children[cell.child]
         assert isinstance(node, Node)
         if node.form == "circle":
+            if node.ordered:
+                _check_circle(w, cell, place)
             continue
         width = w.front(cell.child)
         arriving = sorted(ins[cell.index], key=lambda s: (place[s.tail], s.tail_port, s.head_port))
@@ -140,6 +142,19 @@ def spread_ports(w: Work) -> None:
             ports = [(p, p in spined and len(ports) % 2 == 1) for p, _ in ports]
             for port, off in _spread(ports, width, PORT_GAP).items():
                 w.tail_off[(cell.index, port)] = off
+
+
+def _check_circle(w: Work, circle: Cell, place: dict[int, int]) -> None:
+    """Have the operands of a circle named where they do not come in their order round it."""
+    sides: list[tuple[int, int]] = []
+    for number, edge in enumerate(w.group.edges):
+        if edge.head.child == circle.child and edge.kind != "residual":
+            dummy = w.layers.entry_of.get(number)
+            at = 0 if dummy is None else -1 if place[dummy] < place[circle.index] else 1
+            sides.append((edge.head.port, at))
+    for (a, first), (b, second) in combinations(sorted(sides), 2):
+        if first > second:
+            w.named.update((("in", circle.child, a), ("in", circle.child, b)))
 
 
 def _in_order(

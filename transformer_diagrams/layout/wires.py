@@ -134,9 +134,11 @@ def share_sides(w: Work) -> None:
             cell_index = w.layers.cell_of[(edge.head.child, 0)]
             sides[(cell_index, w.layers.lane == "high")].append((0, math.inf, -1 - number))
     for ends in sides.values():
-        step = min(PORT_GAP, 1.7 * w.ctx.sizes.circle_radius / max(len(ends) - 1, 1))
+        radius, last = w.ctx.sizes.circle_radius, (len(ends) - 1) / 2
+        step = min(PORT_GAP, 0.83 * radius / last) if last else 0.0
+        lift = 0.13 * radius if last >= 1 else 0.0  # the lowest keeps clear of what is below
         for i, (_, _, key) in enumerate(sorted(ends)):
-            w.slots[key] = (i - (len(ends) - 1) / 2) * step
+            w.slots[key] = (i - last) * step + lift
 
 
 def draw_lanes(w: Work) -> None:
