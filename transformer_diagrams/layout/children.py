@@ -32,8 +32,7 @@ def place_children(w: Work, place: Place) -> None:
             )
         else:
             size = size_node(child, w.ctx, tower=index in alone)
-            several = len(child.outputs) > 1 and child.form != "circle"
-            room = outputs_room(w.group, index, w.ctx) if several else 0.0
+            room = outputs_room(w.group, index, w.ctx) if len(child.outputs) > 1 else 0.0
             if room:
                 w.roomy.add(index)
             if len(child.inputs) > 2 and child.form == "box":

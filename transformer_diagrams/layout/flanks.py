@@ -93,9 +93,8 @@ def _flank_wire(w: Work, number: int) -> None:
         assert tail is not None
         cell = w.layers.cells[tail]
         u = cell.u + w.tail_off.get((tail, edge.tail.port), 0.0)
-        start = at_side(w, tail)[::-1] if cell.leaves else [(u, w.tail_v(edge.tail.child))]
         w.out.outs[edge.head.port] = Gate(side, v)
-        points = [*start, (u, v), (w.flank_u[side], v)]
+        points = [(u, w.tail_v(edge.tail.child)), (u, v), (w.flank_u[side], v)]
         w.out.wires.append(Wire(number, straightened(points)))
         return
     port = edge.tail.port

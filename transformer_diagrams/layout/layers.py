@@ -33,8 +33,7 @@ class Cell:
     left: float = 0.0
     right: float = 0.0
     net: int = -1
-    beside: int = -1  # dummy: the circle that its line enters or leaves at the side
-    leaves: bool = False  # dummy beside a circle: its line leaves there
+    beside: int = -1  # dummy: the circle that its line enters at the side
     lean: str = ""  # "low" or "high": an `in` that comes from that flank, a dummy of that side
     u: float = 0.0
 
@@ -62,7 +61,6 @@ class Layers:
     nets: list[tuple[int, int]] = field(default_factory=list)  # (child or BORDER, port)
     net_of: dict[tuple[int, int], int] = field(default_factory=dict)  # the other way round
     cell_of: dict[tuple[int, int], int] = field(default_factory=dict)  # (child, slice) -> cell
-    exit_of: dict[tuple[int, int], int] = field(default_factory=dict)  # circle's port -> dummy
     entry_of: dict[int, int] = field(default_factory=dict)  # edge into a circle's side -> dummy
     in_cell: dict[int, int] = field(default_factory=dict)
     out_cell: dict[int, int] = field(default_factory=dict)
@@ -290,7 +288,6 @@ def build_layers(group: Group, sides: Mapping[tuple[str, int], str], nested: boo
     flanked = aside(sides)
     spine = set(spine_of(group, nested, flanked)[0])
     below = _fed_from_below(group, spine, nested, flanked)
-    above = {group.edges[i].tail.child: group.edges[i].tail.port for i in spine}
 
     def add(cell: Cell) -> int:
         cell.index = len(layers.cells)
@@ -321,7 +318,6 @@ def build_layers(group: Group, sides: Mapping[tuple[str, int], str], nested: boo
 
     net_index = layers.net_of
     circles = {i for i, c in enumerate(children) if isinstance(c, Node) and c.form == "circle"}
-    exits: dict[End, int] = {}
     dummies: dict[tuple[int, int], int] = {}
     for _, edge in flow:
         key = (edge.tail.child, edge.tail.port)
@@ -333,17 +329,8 @@ def build_layers(group: Group, sides: Mapping[tuple[str, int], str], nested: boo
         net = net_index[(edge.tail.child, edge.tail.port)]
         tail = _tail_cell(layers, group, edge)
         head = _head_cell(layers, group, edge)
-        source = edge.tail.child
-        if source in circles and edge.tail.port != above.get(source, 0) and tail is not None:
-            if edge.tail not in exits:
-                at = layers.cells[tail].rank
-                exits[edge.tail] = add(
-                    Cell(0, "dummy", at, net=net, beside=tail, leaves=True, port=edge.tail.port)
-                )
-                layers.exit_of[(source, edge.tail.port)] = exits[edge.tail]
-            tail = exits[edge.tail]
         into_circle = edge.head.child in circles and head is not None
-        flank = sides.get(("in", edge.tail.port), "") if source == BORDER else ""
+        flank = sides.get(("in", edge.tail.port), "") if edge.tail.child == BORDER else ""
         if into_circle and flank and head is not None:
             at = layers.cells[head].rank
             layers.entry_of[index] = add(

@@ -64,8 +64,6 @@ def draw_wires(w: Work) -> None:
         net = layers.net_of[(edge.tail.child, edge.tail.port)]
         first = cells[path[0]]
         points: list[Point] = []
-        if first.leaves:
-            points = at_side(w, path[0])[::-1]
         start_v = 0.0 if first.kind == "in" else w.tail_v(edge.tail.child)
         side_entry = cells[path[-2]].beside == path[-1]
         steps = path[:-1] if side_entry else path
@@ -119,16 +117,16 @@ def _port_of_circle(w: Work, circle: int, offset: float) -> tuple[float, float]:
 def share_sides(w: Work) -> None:
     """Give every line at the side of a circle a place of its own.
 
-    From the lower end of the flow: what comes up from below, the nearest first; what comes
-    straight from a flank; what leaves upward, the farthest first. So none crosses another there.
+    From the lower end of the flow: what comes up from below, the nearest first, then what comes
+    straight from a flank. So none crosses another there.
     """
     sides: dict[tuple[int, bool], list[tuple[int, float, int]]] = defaultdict(list)
     for cell in w.layers.cells:
         if cell.beside >= 0:
             far = abs(cell.u - w.layers.cells[cell.beside].u)
-            kind = 2 if cell.leaves else 1 if cell.index in w.straight_in else 0
+            kind = 1 if cell.index in w.straight_in else 0
             side = (cell.beside, cell.u > w.layers.cells[cell.beside].u)
-            sides[side].append((kind, -far if cell.leaves else far, cell.index))
+            sides[side].append((kind, far, cell.index))
     for number, edge in enumerate(w.group.edges):
         if edge.kind == "residual":
             cell_index = w.layers.cell_of[(edge.head.child, 0)]

@@ -62,8 +62,6 @@ class Work:
     def tail_cell(self, child: int, port: int) -> int | None:
         if child == BORDER:
             return self.layers.in_cell.get(port)
-        if (child, port) in self.layers.exit_of:
-            return self.layers.exit_of[(child, port)]
         wide = is_wide(self.group.children[child])
         return self.layers.cell_of[(child, port if wide else 0)]
 
