@@ -132,7 +132,7 @@ def random_graph(seed: int, size: int = 12) -> Graph:
         if kind == "add" and len(sources) == 2:
             child: Node | Group = adder(path)
         elif kind == "cache" and len(sources) == 2:
-            child = node(path, "KV cache", 2, 2, op="cache", role="cache", dashed=True)
+            child = node(path, "KV cache", 2, 2, op="cache", role="cache", dashed=True, lanes=True)
         elif kind == "frame" and len(sources) == 1:
             child = pre_norm_block(path)
         elif kind == "source":

@@ -150,7 +150,7 @@ def test_what_passes_a_wide_cache_goes_straight_on() -> None:
         node("x", "$X$", 0, op="input", form="text"),
         node("k", "Linear $W_K$"),
         node("v", "Linear $W_V$"),
-        node("kv", "KV cache", 2, 2, op="cache", role="cache"),
+        node("kv", "KV cache", 2, 2, op="cache", role="cache", lanes=True),
         node("use", "attention", 2),
     ]
     edges = [

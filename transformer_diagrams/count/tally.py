@@ -184,7 +184,7 @@ class _Adder:
         if self.frame.when(atom.index) != "train":
             work = (id(applied), everywhere, self.sight.seen.get(atom.index))
             self._work[work] = (applied, self._work.get(work, (applied, 0))[1] + 1)
-            if applied.op.name == "cache":
+            if "cache" in applied.op.does:
                 self.tally.caches.append(self._cached(atom, applied, everywhere))
 
     def _cached(self, atom: Atom, applied: Applied, times: Dim) -> Cached:

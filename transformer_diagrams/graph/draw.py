@@ -276,7 +276,7 @@ class Drawer:
         form = op.form
         if label and form == "circle":
             form = "box"  # a word does not fit into a junction
-        tied = block.share is not None or op.name == "tied_linear"
+        tied = block.share is not None or "tied" in op.does
         role = block.role or op.role or "plain"
         return Node(
             prefix + block.id,
@@ -288,6 +288,7 @@ class Drawer:
             form=form,
             symbol=op.symbol,
             dashed=role == "cache" or op.role == "cache",
+            lanes="cache" in op.does and 1 < len(applied.inputs) == len(applied.outputs),
             ordered=op.ordered,
             alike=op.variadic,
             attrs=spelt.attrs(applied),

@@ -909,7 +909,7 @@ class _Run:
             return
         self.frame.links[atom.index] = links
         self._apply(atom, op, attrs, links, f"'{block.id}' ({op.name})")
-        if op.name == "tied_linear" and attrs.get("table"):
+        if "tied" in op.does and attrs.get("table"):
             self.tied.append((atom, block, str(attrs["table"])))
 
     def _evaluate(self, op: Op, block: Block) -> Mapping[str, Any] | None:

@@ -57,6 +57,7 @@ class Node:
     label     mixed text and $TeX$
     symbol    for circles: "+", "×"
     dashed    caches and buffers
+    lanes     drawn across several lanes: what enters lane i leaves lane i (a cache)
     ordered   which input is which matters, as in a difference
     alike     its inputs play one part, as in a sum: none is the index or the mask of another
     """
@@ -70,6 +71,7 @@ class Node:
     form: str = "box"
     symbol: str = ""
     dashed: bool = False
+    lanes: bool = False
     ordered: bool = False
     alike: bool = False
     attrs: Mapping[str, Any] = field(default_factory=dict)  # evaluated: Dim, bool, str, tuple

@@ -33,7 +33,7 @@ class Lengths:
         given = {
             link.atom
             for index, applied in frame.applied.items()
-            if applied.op.name == "cache"
+            if "cache" in applied.op.does
             for link in frame.links[index]
         }
         ids: set[str] = set()

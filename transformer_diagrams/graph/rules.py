@@ -54,7 +54,7 @@ def caches_of_no_positions(frame: Frame) -> list[Fault]:
         seen.add(id(one))
         todo += one.uses.values()
         for index, applied in one.applied.items():
-            if applied.op.name != "cache" or applied.attrs.get("kind") == STATE:
+            if "cache" not in applied.op.does or applied.attrs.get("kind") == STATE:
                 continue
             axis = int(applied.attrs.get("axis", -2))
             size = applied.inputs[0].dims[axis]
@@ -154,7 +154,7 @@ class _Wires:
     def adders(self) -> Iterator[Atom]:
         for index in self.frame.program.order:
             applied = self.frame.applied.get(index)
-            if applied is not None and applied.op.name == "add":
+            if applied is not None and "sum" in applied.op.does:
                 yield self.frame.program.atoms[index]
 
     def skips(self) -> Iterator[tuple[Atom, int]]:

@@ -103,13 +103,8 @@ def flow_of(group: Group) -> list[tuple[int, Edge]]:
 
 
 def is_wide(child: Node | Group) -> bool:
-    """True for a box drawn across several lanes: what enters lane i leaves lane i (a cache)."""
-    return (
-        isinstance(child, Node)
-        and child.op == "cache"
-        and len(child.inputs) > 1
-        and len(child.inputs) == len(child.outputs)
-    )
+    """True for a box drawn across several lanes."""
+    return isinstance(child, Node) and child.lanes
 
 
 def output_places(node: Node) -> list[int]:

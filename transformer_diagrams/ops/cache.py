@@ -59,6 +59,7 @@ register(
         "long; what one position leaves behind is the size of the cache. With `kind: state` it "
         "keeps a state of a fixed size, such as that of a recurrence or a convolution.",
         family="cache",
+        does=("cache",),
         role="cache",
         inputs=("k", "v"),
         variadic=True,

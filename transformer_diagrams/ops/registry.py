@@ -103,6 +103,7 @@ FACTS: Mapping[str, str] = MappingProxyType(
         "pick": "some rows by their index",
         "share-heads": "repeats key/value heads for the query heads",
         "cut-heads": "cuts packed columns into heads",
+        "cache": "keeps its inputs along `axis` for later; `kind: state` whatever the length",
     }
 )
 """What an op does in an architecture, as far as others ask; its record says it."""
