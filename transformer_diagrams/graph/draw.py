@@ -105,7 +105,7 @@ class Drawer:
             elif index != ROOT:
                 made[index] = self.structure(frame, box, lane, children, prefix)
             elif top:
-                return Group("", "root", children, lane.edges(), (), (), span=program.spec.span)
+                return Group("", "root", children, live(lane, children), (), (), span=program.spec.span)
             else:
                 return self.opened(frame, lane, children, block, path)
         raise AssertionError("the outermost box is always drawn")
@@ -131,7 +131,7 @@ class Drawer:
             prefix + block.id,
             kind,
             children,
-            lane.edges(),
+            live(lane, children),
             tuple(lane.inputs),
             tuple(lane.outputs),
             title=text_of(block.title) or text_of(block.label),
@@ -200,7 +200,7 @@ class Drawer:
             path,
             "use",
             children,
-            lane.edges(),
+            live(lane, children),
             tuple(lane.inputs),
             tuple(lane.outputs),
             title=title,
@@ -383,6 +383,20 @@ class Drawer:
 def text_of(text: object) -> str:
     """The words of an optional text."""
     return "" if text is None else str(text)
+
+
+def live(lane: Lane, children: tuple[Node | Group, ...]) -> tuple[Edge, ...]:
+    """The edges of a lane, but for those into an opened part that does not read what they bring."""
+    read = {
+        n: {edge.tail.port for edge in child.edges if edge.tail.child == BORDER}
+        for n, child in enumerate(children)
+        if isinstance(child, Group)
+    }
+    return tuple(
+        edge
+        for edge in lane.edges()
+        if edge.head.child not in read or edge.head.port in read[edge.head.child]
+    )
 
 
 def around(part: Node | Group, path: str, **said: Any) -> Group:

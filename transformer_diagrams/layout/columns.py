@@ -35,6 +35,7 @@ def place_columns(group: Group, ctx: Context, sides: Sides, place: Place) -> Pla
     for edge in group.edges:
         tail, head = edge.tail.child, edge.head.child
         if tail != BORDER and head != BORDER:
+            wanted[tail]["told", edge.tail.port] = "here"  # no text stands between columns
             wanted[head][("in", edge.head.port)] = "low" if tail < head else "high"
             if not _leaves_on_top(group, tail, edge.tail.port):
                 wanted[tail][("out", edge.tail.port)] = "high" if tail < head else "low"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from transformer_diagrams.graph.ir import Callout, Edge, End, Graph, Group, Node, Port
+from transformer_diagrams.graph.ir import BORDER, Callout, Edge, End, Graph, Group, Node, Port
 from transformer_diagrams.layout.assemble import Part, assemble
 from transformer_diagrams.layout.group import place
 from transformer_diagrams.layout.junctions import widen_junctions
@@ -71,6 +71,8 @@ def _with_ends(group: Group) -> Group:
     """A call-out with the names of its inputs and outputs outside its frame."""
     path = group.path
 
+    read = {edge.tail.port for edge in group.edges if edge.tail.child == BORDER}
+
     def named(ports: tuple[Port, ...]) -> list[tuple[str, str, Port]]:
         """(end of the path, words, port); a structure's ports have no names of their own."""
         if not group.use:
@@ -79,7 +81,8 @@ def _with_ends(group: Group) -> Group:
 
     ins = [
         Node(f"{path}#in-{end}", "input", "data", words, (), (port,), form="text")
-        for end, words, port in named(group.inputs)
+        for n, (end, words, port) in enumerate(named(group.inputs))
+        if n in read
     ]
     outs = [
         Node(f"{path}#out-{end}", "output", "output", words, (port,), (), form="text")
@@ -87,7 +90,8 @@ def _with_ends(group: Group) -> Group:
     ]
     middle = len(ins)
     edges = [
-        Edge(End(n, 0), End(middle, n), shape=port.shape) for n, port in enumerate(group.inputs)
+        Edge(End(n, 0), End(middle, port), shape=group.inputs[port].shape)
+        for n, port in enumerate(sorted(read))
     ] + [
         Edge(End(middle, n), End(middle + 1 + n, 0), shape=port.shape)
         for n, port in enumerate(group.outputs)

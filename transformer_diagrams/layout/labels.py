@@ -19,7 +19,7 @@ def outputs_room(group: Group, child: int, ctx: Context) -> float:
     """Extent across the flow that a box needs for different texts at its several outputs."""
     outputs = len(group.children[child].outputs)
     texts = {net_label(group, child, port, ctx.shapes, ctx.tex) for port in range(outputs)}
-    if outputs < 2 or len(texts) < 2:
+    if outputs < 2 or (len(texts) < 2 and ctx.shapes != "all"):
         return 0.0
     widest = 0.0
     for markup, kind in texts:
@@ -71,7 +71,9 @@ def words_of(graph: Graph) -> tuple[str, ...]:
 
 
 def _said_beside(w: Work, child: int, port: int, markup: str) -> bool:
-    """True when the next output of the same box says the same: once is enough."""
+    """True when the next output of the same box says the same: once is enough, but for all."""
+    if w.ctx.shapes == "all":
+        return False
     cell = w.tail_cell(child, port)
     here = w.tail_off.get((cell or 0, port), 0.0)
     for other in range(len(w.group.children[child].outputs)):
@@ -87,7 +89,8 @@ def label_nets(w: Work) -> None:
     """Choose the text of each net and keep room for it beside its line."""
     s = w.ctx.sizes
     for number, (child, port) in enumerate(w.layers.nets):
-        markup, kind = net_label(w.group, child, port, w.ctx.shapes, w.ctx.tex)
+        here = {at for end, at in w.sides if end == "told"} if w.ctx.shapes == "all" else ()
+        markup, kind = net_label(w.group, child, port, w.ctx.shapes, w.ctx.tex, here)
         if not markup:
             continue
         closed = child != BORDER and child not in w.inside

@@ -5,16 +5,24 @@ By default a shape is shown where it changes, so that it is read once on each st
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 
 from transformer_diagrams.graph.ir import BORDER, End, Group, Node
 from transformer_diagrams.layout.layers import main_port
 
 
 def net_label(
-    group: Group, child: int, port: int, shapes: str, tex: Mapping[str, str]
+    group: Group,
+    child: int,
+    port: int,
+    shapes: str,
+    tex: Mapping[str, str],
+    here: Container[int] = (),
 ) -> tuple[str, str]:
-    """(markup, kind) of the text beside the net that leaves (child, port); ("", "") for none."""
+    """(markup, kind) of the text beside the net that leaves (child, port); ("", "") for none.
+
+    ``here`` are outputs of the group that have no place for a text outside of it.
+    """
     edges = [e for e in group.leaving.get(End(child, port), ()) if e.kind != "residual"]
     if not edges:
         return "", ""
@@ -31,7 +39,7 @@ def net_label(
     if not words:
         return "", ""
     markup = f"${words}$"
-    to_border = all(e.head.child == BORDER for e in edges)
+    to_border = all(e.head.child == BORDER and e.head.port not in here for e in edges)
     if to_border and group.kind != "root":
         return "", ""  # told outside, where it ends
     if shapes == "all":
