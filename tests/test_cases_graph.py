@@ -140,22 +140,14 @@ def test_g02_is_drawn_and_its_second_skip_is_warned_of(tdx: Run) -> None:
     assert "starts after the norm" in drawn.err
 
 
-def test_g04_a_part_that_cannot_be_turned_is_told_with_the_reason(tdx: Run) -> None:
-    for words in (("check", case("G04")), ("render", case("G04"), "-o", "-")):
-        said = tdx(*words)
-        assert said.code == 0
-        assert re.search(r"G04_cross_group_right\.yaml:\d+:\d+: warning: ", said.err)
-        assert "asks for the direction 'right', but the whole figure runs 'up'" in said.err
-        assert "cannot be turned, since" in said.err
-        assert "--direction right" in said.err
-
-
-def test_g04_a_figure_that_runs_that_way_has_nothing_to_tell(tdx: Run) -> None:
-    said = tdx("render", case("G04"), "--direction", "right", "-o", "-")
-    assert said.code == 0
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_g04_a_group_runs_left_to_right_in_any_figure(tdx: Run, direction: str) -> None:
+    said = tdx("render", case("G04"), "--direction", direction, "--emit", "scene")
     assert "direction" not in said.err
-    down = tdx("render", case("G04"), "--direction", "down", "-o", "-")
-    assert "but the whole figure runs 'down'" in down.err
+    at = {box["id"]: box["rect"] for box in scene_of(said)["boxes"]}
+    assert at["q"]["top"] == at["k"]["top"] == at["v"]["top"]
+    assert at["q"]["left"] < at["k"]["left"] < at["v"]["left"]
+    assert tdx("lint", case("G04"), "--direction", direction).code == 0
 
 
 def test_g05_and_g06_are_refused_in_words(tdx: Run) -> None:

@@ -629,3 +629,39 @@ def test_every_word_stands_at_its_line_or_box(text: str, direction: str) -> None
         if label.markup in scene.words:
             lost = replace(scene, labels=tuple(q for q in scene.labels if q is not label))
             assert "label-lost" in {f.rule for f in lint(lost, PAPER).findings}
+
+
+# -- parts that run in a direction of their own ---------------------------------------------------
+
+TURNED = """
+dims: {d_t: positions, d_m: width, n: heads}
+inputs: {x: [d_t, d_m], m: [d_t, d_m]}
+outputs: {y: [d_t, d_m]}
+blocks:
+  - group: [rmsnorm, {op: linear, out: d_m, copies: n, id: p}]
+    title: Across
+    direction: OWN
+    copies: n
+  - {residual: [rmsnorm, {op: linear, out: d_m}], direction: OWN}
+  - group: [{op: linear, out: d_m}, {op: attention_core, from: [prev, m, m]}]
+    title: Two inputs
+    direction: OWN
+    note: turned
+  - {repeat: n, blocks: [rmsnorm, {group: [gelu, relu], direction: up, title: Up}], direction: OWN}
+  - columns:
+      - {id: left, blocks: [silu], title: Left, direction: OWN}
+      - {blocks: [{op: attention_core, from: [m, left, left]}, relu], direction: OWN}
+  - {group: [{op: activation, kind: tanh}, gelu], title: Beside, direction: OWN, open: callout}
+"""
+
+
+@pytest.mark.parametrize("own", DIRECTIONS)
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_a_part_runs_in_its_own_direction(direction: str, own: str) -> None:
+    scene = drawn(graph_of(TURNED.replace("OWN", own)), direction)
+    clean(scene)
+    at = boxes(scene)
+    (x1, y1), (x2, y2) = at["rmsnorm"], at["p"]
+    ahead = {"up": (0, -1), "down": (0, 1), "right": (1, 0)}[own]
+    way = (round((x2 - x1) / 30), round((y2 - y1) / 30))
+    assert tuple((n > 0) - (n < 0) for n in way) == ahead

@@ -442,7 +442,6 @@ class Model:
         return _joined(symbols.faults, numbers.faults)
 
     def _render(self, format: str, asked: Mapping[str, Any]) -> store.Entry:
-        from transformer_diagrams.graph import direction
         from transformer_diagrams.render.formats import get
 
         options = settle(asked, self.spec.show)
@@ -453,8 +452,7 @@ class Model:
         told = {(f.code, f.found) for f in self._labels.warnings}  # there with their lines
         warnings = _joined(
             self._loaded[1].warnings,
-            direction.without(self._checked.report.warnings),
-            direction.in_graph(graph, options.direction),
+            self._checked.report.warnings,
             self._labels.warnings,
             (f for f in drawing.warnings if (f.code, f.found) not in told),
         ).faults

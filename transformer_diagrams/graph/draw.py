@@ -105,7 +105,8 @@ class Drawer:
             elif index != ROOT:
                 made[index] = self.structure(frame, box, lane, children, prefix)
             elif top:
-                return Group("", "root", children, live(lane, children), (), (), span=program.spec.span)
+                edges = live(lane, children)
+                return Group("", "root", children, edges, (), (), span=program.spec.span)
             else:
                 return self.opened(frame, lane, children, block, path)
         raise AssertionError("the outermost box is always drawn")

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator
 
 from transformer_diagrams.dims import const
 from transformer_diagrams.errors import Fault, Span
-from transformer_diagrams.graph import direction
 from transformer_diagrams.graph.frame import Frame
 from transformer_diagrams.graph.lengths import Lengths
 from transformer_diagrams.graph.program import ROOT, Atom
@@ -27,7 +26,7 @@ BEFORE, AFTER, PLAIN = "before", "after", "plain"
 
 def lint_model(frame: Frame) -> list[Fault]:
     """Warnings about one spec: skips after a norm, unused blocks, inputs, names and keys,
-    caches of no positions, repeats that do not go on, and directions that cannot be given."""
+    caches of no positions, and repeats that do not go on."""
     return [
         *skips_after_norm(frame),
         *unused_blocks(frame),
@@ -36,7 +35,6 @@ def lint_model(frame: Frame) -> list[Fault]:
         *unused_keys(frame),
         *repeats_that_ignore(frame),
         *caches_of_no_positions(frame),
-        *direction.in_spec(frame.program.spec),
     ]
 
 

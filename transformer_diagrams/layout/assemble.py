@@ -33,6 +33,14 @@ class Scope:
     wires: dict[int, Wire] = field(default_factory=dict)
     feeds: dict[tuple[int, int], int] = field(default_factory=dict)  # head -> edge
 
+    @property
+    def direction(self) -> str:
+        """The direction of its own flow; "" is the figure's."""
+        scope: Scope | None = self
+        while scope is not None and not scope.group.direction:
+            scope = scope.parent
+        return scope.group.direction if scope is not None else ""
+
     def points(self, edge: int) -> list[Point]:
         wire = self.wires.get(edge)
         return [(u + self.u, v + self.v) for u, v in wire.points] if wire else []
@@ -264,7 +272,7 @@ class _Builder:
             if form != "circle":
                 self._block_label(child, rect)
             if child.stack:
-                self._stack_label(child, rect)
+                self._stack_label(child, rect, scope.direction or self.ctx.direction)
 
     def _block_label(self, node: Node, rect: Rect) -> None:
         sized = size_node(node, self.ctx)  # its text; the box is as the layout made it
@@ -294,13 +302,13 @@ class _Builder:
             )
         )
 
-    def _stack_label(self, node: Node, rect: Rect) -> None:
+    def _stack_label(self, node: Node, rect: Rect, direction: str) -> None:
         """How many there are, small, beside the pile."""
         sized = size_node(node, self.ctx)
         if sized.count is None:
             return
         text = sized.count
-        if self.ctx.across:
+        if direction == "right":
             at = Rect(rect.right - text.width, rect.bottom + 2.0, text.width, text.height)
         else:
             at = Rect(
@@ -356,7 +364,8 @@ class _Builder:
         if edge.head.child != BORDER:
             reader = scope.group.children[edge.head.child]
             head = reader.path
-            if isinstance(reader, Node) and reader.ordered:
+            along = scope.direction in ("", self.ctx.direction)  # else its order runs another way
+            if along and isinstance(reader, Node) and reader.ordered:
                 head_place = edge.head.port
         shape = f", {_plain_shape(edge)}" if edge.shape is not None else ""
         self.lines.append(

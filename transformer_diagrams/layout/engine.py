@@ -16,6 +16,7 @@ from transformer_diagrams.layout.limits import refuse
 from transformer_diagrams.layout.measure import Context, Options, settle_widths
 from transformer_diagrams.layout.placed import Placed
 from transformer_diagrams.layout.scene import Scene
+from transformer_diagrams.layout.turned import set_turns, turned
 from transformer_diagrams.theme import Theme
 
 
@@ -28,6 +29,7 @@ def layout(graph: Graph, theme: Theme, options: Options | None = None) -> Scene:
     options = options or Options()
     graph = widen_junctions(graph)
     direction = options.direction or graph.direction or "up"
+    graph = set_turns(graph, direction)
     ctx = Context(theme.sizes, direction, options.shapes or graph.show_shapes, graph.tex)
     refuse(graph)
     settle_widths(graph, ctx)
@@ -45,7 +47,10 @@ def _beside(graph: Graph, main: Part, ctx: Context) -> list[Part]:
     wanted: list[tuple[float, Callout, Group, Placed]] = []
     for callout in graph.callouts:
         whole = _with_ends(callout.group)
-        placed = place(whole, ctx)
+        own = callout.group.direction or ctx.direction
+        placed = place(whole, replace(ctx, direction=own))
+        if own != ctx.direction:
+            turned(placed, own, ctx.direction)
         center = _center_v(main.group, main.placed, callout.anchor, 0.0)
         wanted.append((center if center is not None else 0.0, callout, whole, placed))
     low = 0.0
@@ -96,7 +101,8 @@ def _with_ends(group: Group) -> Group:
         Edge(End(middle, n), End(middle + 1 + n, 0), shape=port.shape)
         for n, port in enumerate(group.outputs)
     ]
-    return Group(f"{path}#whole", "root", (*ins, group, *outs), tuple(edges), (), ())
+    nodes: tuple[Node | Group, ...] = (*ins, group, *outs)
+    return Group(f"{path}#whole", "root", nodes, tuple(edges), (), (), direction=group.direction)
 
 
 def _name(port: str) -> str:

@@ -25,6 +25,7 @@ from transformer_diagrams.layout.ports import (
     straighten_ports,
 )
 from transformer_diagrams.layout.remarks import keep_room, place_remarks
+from transformer_diagrams.layout.turned import place_turned
 from transformer_diagrams.layout.wires import draw_lanes, draw_wires, place_spots, share_sides
 from transformer_diagrams.layout.work import Sides, Work
 
@@ -38,6 +39,8 @@ def place(group: Group, ctx: Context, sides: Sides | None = None, nested: bool =
     sides = sides or {}
     if group.kind == "columns":
         return place_columns(group, ctx, sides, place)
+    if group.kind == "turned":
+        return place_turned(group, ctx, place)
     w = Work(group, ctx, sides, nested)
     place_children(w, place)
     w.layers = build_layers(group, sides, nested)

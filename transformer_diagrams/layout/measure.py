@@ -6,7 +6,7 @@ Sizes here are in flow coordinates: ``du`` across the flow, ``dv`` along it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from transformer_diagrams.graph.ir import Graph, Group, Node
 from transformer_diagrams.layout.layers import alone_in_rank, is_wide
@@ -105,23 +105,26 @@ def settle_widths(graph: Graph, ctx: Context) -> None:
     In a chain every box has the width of the widest, as long as that is not out of proportion
     (TOWER_MAX).
     """
-    boxes: list[tuple[Node, bool]] = []
-    todo: list[Group] = [graph.root, *(c.group for c in graph.callouts)]
+    boxes: list[tuple[Node, bool, Context]] = []
+    todo: list[tuple[Group, Context]] = [(graph.root, ctx)]
+    todo += [(callout.group, ctx) for callout in graph.callouts]
     while todo:
-        group = todo.pop()
-        alone = alone_in_rank(group)
+        group, own = todo.pop()
+        if group.direction not in ("", own.direction):
+            own = replace(own, direction=group.direction)
+        single = alone_in_rank(group)
         for index, child in enumerate(group.children):
             if isinstance(child, Group):
-                todo.append(child)
+                todo.append((child, own))
             elif child.form == "box" and not is_wide(child):
-                boxes.append((child, index in alone))
+                boxes.append((child, index in single, own))
     limit = TOWER_MAX * ctx.sizes.font_block
     if not ctx.across:
-        widths = [size_node(node, ctx).width for node, stands_alone in boxes if stands_alone]
+        widths = [size_node(node, ctx).width for node, alone, own in boxes if alone and own is ctx]
         ctx.tower = max((w for w in widths if w <= limit), default=0.0)
     equal: dict[tuple[str, str, str, int], tuple[float, float]] = {}
-    for node, stands_alone in boxes:
-        size, key = size_node(node, ctx, tower=stands_alone), same_thing(node)
+    for node, stands_alone, own in boxes:
+        size, key = size_node(node, own, tower=stands_alone), same_thing(node)
         least = equal.get(key, (0.0, 0.0))
         equal[key] = (max(least[0], size.width), max(least[1], size.height))
     ctx.equal = equal
