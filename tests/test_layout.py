@@ -496,15 +496,17 @@ def test_outputs_stand_in_their_order_and_ports_that_cannot_are_named(direction:
     across = 1 if direction == "right" else 0
     at = boxes(scene)
     assert at["g"][across] < at["v"][across]
-    memory = spec(
-        "inputs: {x: [d_t, d_m], m: [d_t, d_m]}\nblocks:\n  - columns:\n"
-        "      - {id: e, from: m, blocks: [{op: linear, out: d_m}]}\n"
-        "      - {id: d, from: x, blocks: [{op: attention_core, id: c, from: [prev, e, e]}]}\n",
-        direction,
-    )
-    clean(memory)
-    names = {q.markup for q in memory.labels if q.owner.endswith(("c#0", "c#1", "c#2"))}
-    assert names == {"$q$", "$k$", "$v$"}
+    reads = (("{op: attention_core, id: c, from: [prev, e, e]}", {"$q$", "$k$", "$v$"}),)
+    for block, names in (*reads, ("{op: sub, id: c, from: [prev, e]}", {"1", "2"})):
+        memory = spec(
+            "inputs: {x: [d_t, d_m], m: [d_t, d_m]}\nblocks:\n  - columns:\n"
+            "      - {id: e, from: m, blocks: [{op: linear, out: d_m}]}\n"
+            f"      - {{id: d, from: x, blocks: [{block}, gelu]}}\n",
+            direction,
+        )
+        clean(memory)
+        said = {q.markup for q in memory.labels if q.owner.endswith(("c#0", "c#1", "c#2"))}
+        assert said == names
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)

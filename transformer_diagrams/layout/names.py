@@ -33,6 +33,7 @@ def name_ports(w: Work) -> None:
             text = _name(child, ports[end.port].name, end.port)
             points = wires[number].points
             run = points[-2:] if kind == "in" else points[1::-1]
+            run = run if len(run) > 1 else run * 2  # a line of no length, at the group's border
             w.out.notes.append(_beside(w, text, run, kind, number))
 
 
@@ -53,7 +54,7 @@ def _beside(w: Work, text: str, run: list[Point], kind: str, edge: int) -> Note:
         u += s.arrow_length if before > u else -s.arrow_length - du
         return Note(text, "edge", u, v + ASIDE, du, dv, s.font_edge, edge=edge, end=kind)
     far = ASIDE if w.ctx.across else s.arrow_width / 2 + ASIDE
-    u = u - far - du if kind == "out" or w.ctx.across else u + far
+    u = u - far - du if kind == "out" and not w.ctx.across else u + far  # shapes are beyond
     back = s.arrow_length + 0.4 if w.ctx.across else ASIDE  # lines lie near each other there
     v = v - back - dv if kind == "in" else v + ASIDE
     return Note(text, "edge", u, v, du, dv, s.font_edge, edge=edge, end=kind)
