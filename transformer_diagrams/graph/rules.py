@@ -18,6 +18,7 @@ from transformer_diagrams.ops.cache import STATE
 from transformer_diagrams.spec.model import Block
 
 _FARTHEST = 5_000  # blocks looked at for one skip; a longer branch has no near norm anyway
+_MOST_STEPS = 500_000  # for all skips of a spec: a warning is not worth more
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*'*")
 
 ZERO = const(0)
@@ -128,6 +129,7 @@ class _Wires:
     def __init__(self, frame: Frame) -> None:
         self.frame = frame
         self.place = {index: n for n, index in enumerate(frame.program.order)}
+        self.room = _MOST_STEPS
         self._readers: list[list[int]] | None = None
 
     @property
@@ -173,7 +175,8 @@ class _Wires:
         seen: set[int] = set()
         todo = deque(ends)
         steps = []
-        while todo and len(seen) < _FARTHEST:
+        while todo and len(seen) < _FARTHEST and self.room > 0:
+            self.room -= 1
             at = todo.popleft()
             if at in seen or self.place[at] <= low:
                 continue

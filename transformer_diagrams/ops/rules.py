@@ -175,6 +175,7 @@ def aligned(
     lead = _common_lead(c, shapes, names)
     most = max((shape.ndim for shape in shapes), default=0)
     sizes: list[Dim] = []
+    row: str | None = None
     stretched: dict[str, None] = {}
     for back in range(most, 0, -1):
         held: tuple[Dim, str] | None = None
@@ -191,7 +192,8 @@ def aligned(
             elif held is None:
                 held = (size, where)
             else:
-                row = "" if after else _as_column(c, shapes, names)
+                if row is None:  # the same for all: made once
+                    row = "" if after else _as_column(c, shapes, names)
                 c.require_equal(held[0], size, held[1], where, why, hint, row)
         if held is None and all(shape.ndim >= back for shape in shapes):
             short = []  # all are 1
