@@ -667,3 +667,45 @@ def test_a_part_runs_in_its_own_direction(direction: str, own: str) -> None:
     ahead = {"up": (0, -1), "down": (0, 1), "right": (1, 0)}[own]
     way = (round((x2 - x1) / 30), round((y2 - y1) / 30))
     assert tuple((n > 0) - (n < 0) for n in way) == ahead
+
+
+PART = """
+dims: {d_t: positions, d_m: width}
+options: {two: {doc: both, default: false}}
+inputs: {a: [d_t, d_m], b: [d_t, d_m]}
+outputs: {o: [d_t, d_m]}
+blocks: [{op: linear, out: d_m, id: l}, {op: add, from: [l, b], if: two}]
+"""
+USER = """
+dims: {d_t: positions, d_m: width}
+inputs: {x: [d_t, d_m], y: [d_t, d_m]}
+blocks:
+  - columns:
+      - {id: l, from: x, title: L, blocks: [gelu]}
+      - id: r
+        from: y
+        title: R
+        blocks: [{use: part, id: p, from: [prev, l]}, {group: [{use: part, id: q, from: [prev, l]}]}]
+"""
+
+
+@pytest.mark.parametrize("opened", [(), ("p",), ("q",), ("*",)])
+def test_an_opened_part_takes_no_line_that_it_does_not_read(opened: tuple[str, ...]) -> None:
+    scene = drawn(graph_of(USER, more={"part": PART}, open=opened))
+    clean(scene)
+    assert sum(line.tail == "gelu" for line in scene.lines) == 2 - len(opened) * (
+        2 if "*" in opened else 1
+    )
+
+
+def test_all_shapes_are_those_of_every_arrow() -> None:
+    text = """
+dims: {d_t: positions, n: scores, k: kept}
+inputs: {x: [d_t, n]}
+outputs: {v: {from: t.values}, i: {from: t.index}}
+blocks: [{op: top_k, id: t, k: k}]
+"""
+    for shapes, count in (("none", 0), ("changes", 2), ("all", 3)):
+        scene = drawn(graph_of(text), shapes=shapes)
+        clean(scene)
+        assert sum(label.kind == "shape" for label in scene.labels) == count
