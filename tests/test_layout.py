@@ -685,7 +685,9 @@ blocks:
       - id: r
         from: y
         title: R
-        blocks: [{use: part, id: p, from: [prev, l]}, {group: [{use: part, id: q, from: [prev, l]}]}]
+        blocks:
+          - {use: part, id: p, from: [prev, l]}
+          - {group: [{use: part, id: q, from: [prev, l]}]}
 """
 
 
