@@ -149,12 +149,6 @@ def test_equal_boxes_have_equal_baselines() -> None:
     assert measure("ace", 9).baseline(100) == measure("Agy $W_Q$", 9).baseline(100)
 
 
-def test_tall_maths_is_centred_by_its_ink() -> None:
-    layout = measure(r"$\frac{\frac{a}{b}}{\frac{c}{d}}$", 10)
-    base = layout.baseline(50)
-    assert base + (layout.ink[1] + layout.ink[3]) / 2 == pytest.approx(50)
-
-
 def test_lines_are_aligned_among_themselves() -> None:
     text = "one\nthe longest line\ntwo"
     for align, place in (("left", 0.0), ("middle", 0.5), ("right", 1.0)):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
+from collections.abc import Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -87,38 +88,26 @@ def _root_for(_given: str, _xdg: str) -> str:
     return str(cache_root())
 
 
-def package_versions(names: tuple[str, ...]) -> str:
-    """``name=version`` of installed packages, joined by commas; part of every cache key.
+@cache
+def versions() -> Mapping[str, str]:
+    """The version of each installed distribution, read from the names of the metadata folders.
 
-    Reads folder names only: importing the metadata library would cost more than a whole
-    warm render. A package without a visible version is told apart by its file's size and date.
+    `importlib.metadata` says the same, but its import costs as much as a whole warm run.
     """
-    return ",".join(f"{name}={_version(name)}" for name in names)
-
-
-@cache
-def _version(name: str) -> str:
-    folder = package_folder(name)
-    if folder is None:
-        return "none"
-    prefix = f"{name.lower()}-"
-    for entry in _entries(os.path.dirname(folder)):
-        low = entry.lower()
-        if low.startswith(prefix) and low.endswith(".dist-info"):
-            return low[len(prefix) : -len(".dist-info")]
-    try:
-        status = os.stat(folder)
-    except OSError:
-        return "unknown"
-    return f"{status.st_size}-{int(status.st_mtime)}"
-
-
-@cache
-def _entries(folder: str) -> tuple[str, ...]:
-    try:
-        return tuple(sorted(os.listdir(folder)))
-    except OSError:
-        return ()
+    found: dict[str, str] = {}
+    for place in sys.path:
+        try:
+            entries = os.listdir(place or ".")
+        except OSError:
+            continue
+        for entry in entries:
+            stem, suffix = os.path.splitext(entry)
+            name, dash, version = stem.partition("-")
+            if dash and suffix in (".dist-info", ".egg-info"):
+                # An older way of writing adds the Python that it was built for.
+                version = version.partition("-")[0]
+                found.setdefault(name.lower().replace("_", "-").replace(".", "-"), version)
+    return found
 
 
 @cache

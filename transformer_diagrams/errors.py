@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import heapq
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -211,8 +211,3 @@ def did_you_mean(name: str, known: Iterable[str], *, what: str = "name", most: i
     if close:
         return f"did you mean '{close}'?" + (f" ({listed})" if listed else "")
     return listed
-
-
-def bindings_text(bindings: Mapping[str, object]) -> str:
-    """``d_m = 512, n_h = 8`` in the order of the names."""
-    return ", ".join(f"{name} = {value}" for name, value in bindings.items())

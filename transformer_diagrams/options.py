@@ -167,6 +167,17 @@ def _names(what: str, value: str | Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names if name))
 
 
+def name_and_value(item: str, like: str) -> tuple[str, str]:
+    """The two sides of ``NAME=VALUE``; ``like`` is an example for the hint.
+
+    :raises AskError: when a side is missing.
+    """
+    name, _, text = item.partition("=")
+    if not name.strip() or not text.strip():
+        raise ask_error(f"'{item}' does not set anything", f"write it like {like}")
+    return name.strip(), text.strip()
+
+
 def _pairs(
     value: Mapping[str, Any] | Iterable[str | tuple[str, Any]],
 ) -> tuple[tuple[str, str], ...]:
@@ -178,9 +189,7 @@ def _pairs(
     pairs: dict[str, str] = {}
     for item in items:
         if isinstance(item, str):
-            name, equals, text = item.partition("=")
-            if not equals or not name.strip() or not text.strip():
-                raise ask_error(f"'{item}' does not set anything", "write it like d_m=512")
+            name, text = name_and_value(item, "d_m=512")
         else:
             typed("a setting", item, tuple, list)
             if len(item) != 2:

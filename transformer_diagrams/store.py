@@ -101,28 +101,10 @@ def package_fingerprint() -> str:
     return digest(json.dumps(sorted(found)).encode())
 
 
-@lru_cache(maxsize=1)
 def library_versions() -> tuple[tuple[str, str], ...]:
-    """(name, version) of each library in use, read from the names of the metadata folders.
-
-    `importlib.metadata` says the same, but its import costs as much as a whole warm run.
-    """
-    wanted = set(LIBRARIES)
-    versions: dict[str, str] = {}
-    for place in sys.path:
-        try:
-            names = os.listdir(place or ".")
-        except OSError:
-            continue
-        for name in names:
-            stem, dot, _ = name.partition(".dist-info")
-            if not dot or "-" not in stem:
-                continue
-            distribution, _, version = stem.rpartition("-")
-            key = distribution.lower().replace("_", "-").replace(".", "-")
-            if key in wanted:
-                versions.setdefault(key, version)
-    return tuple(sorted(versions.items()))
+    """(name, version) of each library in use."""
+    versions = cachedir.versions()
+    return tuple((name, versions[name]) for name in LIBRARIES if name in versions)
 
 
 def key_of(source: bytes, **facts: Any) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from transformer_diagrams.errors import NOWHERE, DiagramError, Fault, Span, did_you_mean
+from transformer_diagrams.spec.cycles import cycles
 
 KINDS = ("read", "paper", "architecture")
 """What a page is; of two that may come next, the earlier kind comes first."""
@@ -70,7 +71,7 @@ def check(pages: Sequence[Page], figures: Iterable[str] = ()) -> None:
                           hint=did_you_mean(name, known_figures, what="figure"))
                 )  # fmt: skip
     if not faults:
-        circle = find_cycle({page.id: page.builds_on for page in pages})
+        circle = next(cycles({name: by_id[name].builds_on for name in sorted(by_id)}), None)
         if circle:
             faults.append(
                 Fault("builds-on-cycle", f"cycle: {' -> '.join(circle)}",
@@ -79,27 +80,6 @@ def check(pages: Sequence[Page], figures: Iterable[str] = ()) -> None:
             )  # fmt: skip
     if faults:
         raise DiagramError(faults)
-
-
-def find_cycle(below: Mapping[str, Sequence[str]]) -> list[str]:
-    """The first circle as a path whose ends are equal, from ids in sorted order; [] if none."""
-    done: set[str] = set()
-    for start in sorted(below):
-        if start in done:
-            continue
-        trail = {start: iter(dict.fromkeys(below[start]))}
-        while trail:
-            here = next(reversed(trail))
-            name = next((n for n in trail[here] if n not in done), None)
-            if name is None:
-                done.add(here)
-                del trail[here]
-            elif name in trail:
-                names = list(trail)
-                return [*names[names.index(name) :], name]
-            else:
-                trail[name] = iter(dict.fromkeys(below[name]))
-    return []
 
 
 def reading_order(pages: Sequence[Page], topic: str | None = None) -> list[Page]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from transformer_diagrams.dims import Dim, Facts, Verdict
-from transformer_diagrams.ops.registry import Shape
+from transformer_diagrams.ops.registry import Shape, axes_text
 
 Leads = dict[str, Shape]  # what each "..." stands for
 
@@ -40,18 +40,16 @@ def beyond(stated: Shape, actual: Shape) -> Shape | None:
 def misfit(stated: Shape, actual: Shape, leads: Leads, facts: Facts) -> Misfit | None:
     """None when ``actual`` is what ``stated`` says; binds a "..." that is not bound yet."""
     if stated.lead is None:
+        wanted = f"{stated} has {axes_text(stated.ndim)}"
         if actual.lead is not None:
-            return Misfit(
-                f"{stated} has {_axes(stated)}, but {actual} may have any number of leading axes"
-            )
+            return Misfit(f"{wanted}, but {actual} may have any number of leading axes")
         if len(stated.dims) != len(actual.dims):
-            return Misfit(f"{stated} has {_axes(stated)}, but {actual} has {_axes(actual)}")
+            return Misfit(f"{wanted}, but {actual} has {axes_text(actual.ndim)}")
         return _tails(stated, actual, stated.dims, actual.dims, 0, facts)
     count = len(stated.dims)
     if len(actual.dims) < count:
         return Misfit(
-            f"{stated} needs at least {count} {'axis' if count == 1 else 'axes'}, "
-            f"but {actual} states {len(actual.dims)}"
+            f"{stated} needs at least {axes_text(count)}, but {actual} states {len(actual.dims)}"
         )
     cut = len(actual.dims) - count
     head = Shape(actual.dims[:cut], actual.lead)
@@ -60,8 +58,7 @@ def misfit(stated: Shape, actual: Shape, leads: Leads, facts: Facts) -> Misfit |
         leads[stated.lead] = head
     elif not same(bound, head, facts):
         return Misfit(
-            f"'{_dots(stated.lead)}' stands for two different shapes: "
-            f"{_bare(bound)} and {_bare(head)}"
+            f"'{stated.lead}' stands for two different shapes: {bound.bare()} and {head.bare()}"
         )
     return _tails(stated, actual, stated.dims, actual.dims[cut:], cut, facts)
 
@@ -94,17 +91,3 @@ def same(a: Shape, b: Shape, facts: Facts) -> bool:
         return False
     pairs = zip(a.dims, b.dims, strict=True)
     return all(facts.equal(x, y) is Verdict.YES for x, y in pairs)
-
-
-def _axes(shape: Shape) -> str:
-    count = len(shape.dims)
-    return f"{count} {'axis' if count == 1 else 'axes'}"
-
-
-def _dots(lead: str) -> str:
-    return lead if lead.startswith("...") else f"...{lead}"
-
-
-def _bare(shape: Shape) -> str:
-    parts = ([_dots(shape.lead)] if shape.lead is not None else []) + [str(d) for d in shape.dims]
-    return "(" + ", ".join(parts) + ("," if len(parts) == 1 else "") + ")"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from transformer_diagrams.dims import const
 from transformer_diagrams.errors import Fault, Span
@@ -15,6 +15,7 @@ from transformer_diagrams.graph.frame import Frame
 from transformer_diagrams.graph.lengths import Lengths
 from transformer_diagrams.graph.program import ROOT, Atom
 from transformer_diagrams.ops.cache import STATE
+from transformer_diagrams.spec.blocks import walk
 from transformer_diagrams.spec.model import Block
 
 _FARTHEST = 5_000  # blocks looked at for one skip; a longer branch has no near norm anyway
@@ -407,15 +408,6 @@ def repeats_that_ignore(frame: Frame) -> list[Fault]:
             )
         )
     return faults
-
-
-def walk(blocks: Iterable[Block]) -> Iterator[Block]:
-    """Every block, also inside structures, as written."""
-    todo = list(reversed(list(blocks)))
-    while todo:
-        block = todo.pop()
-        yield block
-        todo.extend(reversed(block.children))
 
 
 def _block_words(block: Block) -> set[str]:

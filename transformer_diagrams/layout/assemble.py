@@ -285,7 +285,7 @@ class _Builder:
         top = rect.center_y - text.height / 2
         if len(text.lines) == 1:
             # one base line for all boxes of a row, whatever sub- and superscripts do
-            top = rect.center_y + 0.345 * size - text.ascent
+            top = text.baseline(rect.center_y) - text.ascent
             top = min(max(top, rect.top + 1.0), rect.bottom - 1.0 - text.height)
         at = Rect(rect.center_x - text.width / 2, top, text.width, text.height)
         kind = "io" if node.form == "text" else "block"

@@ -79,7 +79,7 @@ def legend(
             )
         at = Rect(
             x + SAMPLE.width + 4.0,
-            middle + 0.345 * sizes.font_note - text.ascent,
+            text.baseline(middle) - text.ascent,
             text.width,
             text.height,
         )

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from transformer_diagrams.live.figures import IDS
-from transformer_diagrams.options import ask_error
+from transformer_diagrams.options import ask_error, name_and_value
 
 if TYPE_CHECKING:
     from transformer_diagrams.live.checking import Checked
@@ -135,10 +135,4 @@ def pairs(sets: Sets) -> dict[str, Any]:
     """``["log2h=3"]`` or a mapping, as a mapping. Raises :class:`AskError` for other text."""
     if isinstance(sets, Mapping):
         return dict(sets)
-    found = {}
-    for item in sets:
-        name, equals, text = item.partition("=")
-        if not equals or not name.strip() or not text.strip():
-            raise ask_error(f"'{item}' does not set anything", "write it like log2h=3")
-        found[name.strip()] = text.strip()
-    return found
+    return dict(name_and_value(item, "log2h=3") for item in sets)

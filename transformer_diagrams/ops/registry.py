@@ -172,6 +172,11 @@ class Shape:
         lead = [self.lead] if self.lead else []
         return "[" + ", ".join([*lead, *map(str, self.dims)]) + "]"
 
+    def bare(self) -> str:
+        """As Python writes a tuple: ``(..., d_t)``, ``(d_t,)``."""
+        parts = [*([self.lead] if self.lead else []), *map(str, self.dims)]
+        return "(" + ", ".join(parts) + ("," if len(parts) == 1 else "") + ")"
+
     def tex(self, names: Mapping[str, str] | None = None) -> str:
         r"""``d_t \times d_m``; a sum in parentheses; "" for a scalar. A lead is left out."""
         parts = [size.tex(names) for size in self.dims]

@@ -107,18 +107,13 @@ def _bind_lead(c: Call, bound: Bound, lead: str, index: int, cut: int) -> None:
                 a, b, c.axis_of(other, place), c.axis_of(index, place), "leading axes must agree"
             )
         return
-    texts = f"{_bare(first)} in {c.name(other)} and {_bare(head)} in {name}"
+    texts = f"{first.bare()} in {c.name(other)} and {head.bare()} in {name}"
     if first.lead is None and head.lead is None:
         raise OpFault(f"'...' stands for two different shapes: {texts} ({c.shown()})")
     raise OpFault(
         f"cannot tell whether the leading axes are the same: {texts} ({c.shown()})",
         "state the leading axes of all inputs, or of none",
     )
-
-
-def _bare(shape: Shape) -> str:
-    parts = [*([shape.lead] if shape.lead else []), *map(str, shape.dims)]
-    return "(" + ", ".join(parts) + ("," if len(parts) == 1 else "") + ")"
 
 
 # -- equal and stretched --------------------------------------------------------------------------

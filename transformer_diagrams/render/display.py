@@ -6,7 +6,6 @@ points, x grows to the right, y grows DOWNWARD. Colours are ``#rrggbb``; "" pain
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Union
 
@@ -166,14 +165,3 @@ class Display:
         """Printed size in points of the smallest label; 0 when there is none."""
         sizes = (text.size for item in self.items for text in item.texts)
         return min(sizes, default=0.0) * self.unit
-
-    def inks(self) -> Iterator[Ink]:
-        """How each shape is painted, in the order of painting."""
-        for item in self.items:
-            for shape in item.shapes:
-                yield shape.ink
-            for text in item.texts:
-                for outline in text.outlines:
-                    yield outline.ink
-            for shape in item.over:
-                yield shape.ink

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 
 from transformer_diagrams.layout.scene import Rect
 from transformer_diagrams.render.display import Curve, Disc, Display, Ink, Item, Text
-from transformer_diagrams.render.geometry import Cubic, direction, moved, straight
+from transformer_diagrams.render.geometry import Cubic, decimal, direction, moved, straight
 from transformer_diagrams.text import plain
 
 # Text without an outline may grow with the viewer's font; its size here is the least.
@@ -49,7 +49,7 @@ class _Writer:
 
     def length(self, points: float) -> str:
         """A length in points, times zoom, on the grid of hundredths."""
-        return _short(round(points * 100) * self.zoom / 100)
+        return decimal(round(points * 100) * self.zoom / 100, 3)
 
     def xy(self, x: float, y: float) -> str:
         return self._at(round(x * 100), round(y * 100))
@@ -62,11 +62,11 @@ class _Writer:
 
     def _at(self, x: float, y: float) -> str:
         """A place in hundredths; Graphviz counts y from the lower border."""
-        return f"{_short(x * self.zoom / 100)},{_short((self.low - y) * self.zoom / 100)}"
+        return f"{decimal(x * self.zoom / 100, 3)},{decimal((self.low - y) * self.zoom / 100, 3)}"
 
     def inches(self, low: float, high: float) -> str:
         hundredths = round(high * 100) - round(low * 100)
-        return _short(hundredths * self.zoom / 7200, 7)
+        return decimal(hundredths * self.zoom / 7200, 7)
 
     def line(self, depth: int, text: str) -> None:
         self.out.append("  " * depth + text)
@@ -78,11 +78,6 @@ class _Writer:
         """The labels of these kinds of a box or line."""
         labels = [text.label for text in self.texts.get(owner, ())]
         return "\n".join(plain(label.markup) for label in labels if label and label.kind in kinds)
-
-
-def _short(value: float, digits: int = 3) -> str:
-    text = f"{value:.{digits}f}".rstrip("0").rstrip(".")
-    return "0" if text in ("-0", "") else text
 
 
 def to_dot(display: Display, *, zoom: int = 1) -> str:
@@ -254,7 +249,7 @@ def _edge(w: _Writer, item: Item, nodes: set[str]) -> None:
         ("penwidth", w.length(ink.width)),
     ]
     if head:
-        items.append(("arrowsize", _short(item.arrow / 10)))
+        items.append(("arrowsize", decimal(item.arrow / 10, 3)))
     if style != "solid":
         items.append(("style", style))
     w.line(1, f"{ends[0]} -> {ends[1]} [{w.attributes(items)}];")

@@ -13,13 +13,17 @@ KAPPA = 0.5522847498
 """Control distance of a quarter circle of radius 1 drawn as one cubic."""
 
 
+def decimal(value: float, digits: int) -> str:
+    """A number with at most so many decimals: ``0.50`` -> ``0.5``, ``-0.00`` -> ``0``."""
+    text = f"{value:.{digits}f}"
+    if digits:
+        text = text.rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text
+
+
 def number(value: float, digits: int = 2) -> str:
     """A number in as few characters as it needs: ``0.50`` -> ``.5``, ``-0.00`` -> ``0``."""
-    text = f"{value:.{digits}f}"
-    if "." in text:
-        text = text.rstrip("0").rstrip(".")
-    if text in ("-0", ""):
-        return "0"
+    text = decimal(value, digits)
     if text.startswith("0."):
         return text[1:]
     if text.startswith("-0."):

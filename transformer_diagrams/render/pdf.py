@@ -23,7 +23,7 @@ from transformer_diagrams.render.display import (
     Shape,
     Words,
 )
-from transformer_diagrams.render.geometry import KAPPA
+from transformer_diagrams.render.geometry import KAPPA, decimal
 from transformer_diagrams.render.path_data import Command, commands
 from transformer_diagrams.text.shaping import directions
 
@@ -45,14 +45,11 @@ def to_pdf(display: Display, *, words: bool = True) -> bytes:
 
 
 def _n(value: float, digits: int = 4) -> str:
-    text = f"{value:.{digits}f}"
-    if digits:
-        text = text.rstrip("0").rstrip(".")
-    return "0" if text in ("-0", "") else text
+    return decimal(value, digits)
 
 
 def _matrix(m: Matrix) -> str:
-    return " ".join(f"{v:.6f}".rstrip("0").rstrip(".") if v else "0" for v in m)
+    return " ".join(decimal(v, 6) for v in m)
 
 
 def _content(

@@ -6,7 +6,6 @@ come with the package.
 
 from __future__ import annotations
 
-import fnmatch
 import os
 import re
 import shlex
@@ -46,7 +45,6 @@ class SpecLibrary:
         self.folder = Path(folder) if folder is not None else bundled_dir()
         self._ops = ops
         self._index: dict[str, Path] | None = None
-        self._doubles: dict[str, list[Path]] = {}
         self._loaded: dict[Path, tuple[Spec, Report]] = {}
         self._checked: dict[tuple[Path, Path], Report] = {}
         self._clean: set[Path] = set()  # files that are right, with all that they use
@@ -63,16 +61,11 @@ class SpecLibrary:
                 for path in self.folder.rglob("*" + suffix):
                     found.setdefault(path.stem, []).append(path)
             self._index = {name: min(found[name]) for name in sorted(found)}
-            self._doubles = {n: sorted(p) for n, p in sorted(found.items()) if len(p) > 1}
         return self._index
 
     def ids(self) -> list[str]:
         """The ids of the bundled specs, sorted."""
         return list(self.index)
-
-    def doubles(self) -> dict[str, list[Path]]:
-        """Ids that more than one bundled file has; a fault of the folder."""
-        return self._doubles if self.index is not None else {}
 
     def find(self, ref: str, base: str | os.PathLike[str] | Spec | None = None) -> Path:
         """The file that an id or a path names.
@@ -125,41 +118,6 @@ class SpecLibrary:
             else "the id of a bundled spec, or a path",
             hint=hint,
         )
-
-    def expand(self, refs: Iterable[str]) -> list[str]:
-        """Ids and paths with patterns filled in: ``["gpt*"]`` -> every bundled id that fits.
-
-        A pattern with a folder or a suffix is filled in from the disk. Order is kept, repeats
-        are dropped. Raises :class:`DiagramError` for patterns that fit nothing.
-        """
-        found: dict[str, None] = {}
-        faults = []
-        for ref in refs:
-            if not _GLOB.search(ref) or (_is_path(ref) and os.path.isfile(ref)):
-                found[ref] = None
-                continue
-            if _is_path(ref):
-                anchor = Path(ref).anchor
-                below = Path(anchor or ".")
-                pattern = ref[len(anchor) :] if anchor else ref
-                names = sorted(str(p) for p in below.glob(pattern) if p.suffix in _SUFFIXES)
-            else:
-                names = fnmatch.filter(self.index, ref)
-            if not names:
-                faults.append(
-                    Fault(
-                        "unknown-spec",
-                        f"no spec fits '{ref}'",
-                        found=ref,
-                        hint="the command 'list' shows the ids",
-                    )
-                )
-            found.update(dict.fromkeys(names))
-        if faults:
-            raise DiagramError(faults)
-        return list(found)
-
-    # -- loading
 
     def get(self, ref: str, base: str | os.PathLike[str] | Spec | None = None) -> Spec:
         """The spec of that id or path, with everything it uses checked to be there.

@@ -10,6 +10,7 @@ from typing import Any, Final
 from transformer_diagrams import reading
 from transformer_diagrams.errors import Fault, Report, Span, TooManyFaults
 from transformer_diagrams.spec.blocks import BlockReader
+from transformer_diagrams.spec.cycles import cycles
 from transformer_diagrams.spec.fields import Fields
 from transformer_diagrams.spec.grammar import (
     DIM,
@@ -348,32 +349,19 @@ class _Loader:
             for name, dim in dims.items()
             if dim.value is not None
         }
-        done: set[str] = set()
-        for start in needs:
-            # The way from the start to here, with what is left to look at at each step.
-            trail = {start: iter(needs[start])} if start not in done else {}
-            while trail:
-                here = next(reversed(trail))
-                below = next((name for name in trail[here] if name not in done), None)
-                if below is None:
-                    done.add(trail.popitem()[0])
-                elif below not in trail:
-                    trail[below] = iter(needs.get(below, ()))
-                else:
-                    names = list(trail)
-                    cycle = [*names[names.index(below) :], below]
-                    value = dims[cycle[0]].value
-                    assert value is not None
-                    inner = cycle[1:-1][:_MOST_NOTES]
-                    self.f.fault(
-                        "definition-cycle",
-                        f"the size is defined through itself: {' -> '.join(cycle)}",
-                        value.span,
-                        f"dims.{cycle[0]}.value",
-                        found=value.value,
-                        expected="definitions that end in sizes without one",
-                        notes=tuple((f"'{n}' is defined here", dims[n].span) for n in inner),
-                    )
+        for cycle in cycles(needs):
+            value = dims[cycle[0]].value
+            assert value is not None
+            inner = cycle[1:-1][:_MOST_NOTES]
+            self.f.fault(
+                "definition-cycle",
+                f"the size is defined through itself: {' -> '.join(cycle)}",
+                value.span,
+                f"dims.{cycle[0]}.value",
+                found=value.value,
+                expected="definitions that end in sizes without one",
+                notes=tuple((f"'{n}' is defined here", dims[n].span) for n in inner),
+            )
 
     def _options(self, node: Node, path: str) -> Mapping[str, OptionSpec]:
         made: dict[str, OptionSpec] = {}

@@ -7,7 +7,6 @@ reads the same table, and a test holds the two to the same verdicts. What a sche
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
@@ -310,8 +309,3 @@ def build(ops: Ops | None = None) -> Schema:
             **{f"op_{name}": _op(name, ops) for name in names},
         },
     }
-
-
-def schema_text(ops: Ops | None = None) -> str:
-    """The schema as JSON text; the same registry always gives the same bytes."""
-    return json.dumps(build(ops), indent=2, ensure_ascii=False) + "\n"

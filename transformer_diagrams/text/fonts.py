@@ -17,13 +17,13 @@ from transformer_diagrams.errors import Fault, ToolMissing
 
 PACKAGES: tuple[str, ...] = (
     "uharfbuzz",
-    "fontpkg_fira_sans",
+    "fontpkg-fira-sans",
     "ziamath",
     "ziafont",
     "latex2mathml",
-    "fontpkg_noto_sans_arabic",
+    "fontpkg-noto-sans-arabic",
 )
-"""Packages that decide what a label looks like; their versions are part of the cache key."""
+"""Distributions that decide what a label looks like; their versions are part of the cache key."""
 
 UNITS = 1000
 """Outlines are in thousandths of the font size."""

@@ -23,9 +23,8 @@ LEADING = 1.28
 """Distance of baselines, in font sizes."""
 
 _FORMAT = 7  # of the stored layouts: raise when anything that is drawn changes
-_CAP = 0.689  # height of capitals in font sizes, for centring
+_MIDDLE = 0.345  # half the height of capitals, in font sizes
 _TOP, _BOTTOM = 0.74, 0.22  # least ascent and descent in font sizes
-_TALL, _DEEP = 0.98, 0.42  # ink beyond these is centred by its own box, not by its capitals
 MOST_LETTERS = 8  # that a message lists
 _THIN = 140.0  # between a word's blank and maths, in thousandths
 
@@ -77,16 +76,9 @@ class TextLayout:
         return self.ascent + self.leading * (len(self.lines) - 1) + self.descent
 
     def baseline(self, center_y: float) -> float:
-        """The first baseline's y when the text is centred on ``center_y``.
-
-        Ordinary lines are centred by the height of capitals, so that labels in equal boxes
-        stand on one line whatever their letters; tall maths is centred by its ink.
-        """
-        left, top, right, bottom = self.ink
-        last = self.leading * (len(self.lines) - 1)
-        if right > left and (top < -_TALL * self.size or bottom - last > _DEEP * self.size):
-            return center_y - (top + bottom) / 2
-        return center_y + _CAP * self.size / 2 - last / 2
+        """The y of the first baseline when its capitals are centred on ``center_y``: labels in
+        equal boxes stand on one line, whatever their letters."""
+        return center_y + _MIDDLE * self.size
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +152,8 @@ def _measured(markup: str, weight: str, align: str) -> _Measured:
 def _cache_name(markup: str, weight: str, align: str) -> str:
     import hashlib
 
-    versions = cachedir.package_versions(fonts.PACKAGES)
+    installed = cachedir.versions()
+    versions = ",".join(f"{name}={installed.get(name)}" for name in fonts.PACKAGES)
     key = "\0".join((str(_FORMAT), versions, weight, align, markup))
     digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:40]
     return f"text/{digest[:2]}/{digest[2:]}.json"
