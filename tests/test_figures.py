@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from transformer_diagrams.errors import DiagramError
@@ -9,6 +14,8 @@ from transformer_diagrams.graph.build import build
 from transformer_diagrams.layout.engine import Options, layout
 from transformer_diagrams.lint import lint
 from transformer_diagrams.spec.library import SpecLibrary
+from transformer_diagrams.text import kept
+from transformer_diagrams.text.layout import renew
 from transformer_diagrams.theme import NAMES, get
 
 LIBRARY = SpecLibrary()
@@ -43,3 +50,34 @@ def test_closed_figures_have_few_crossings(spec: str) -> None:
     scene = layout(build(LIBRARY.get(spec), LIBRARY), get("paper"))
     report = lint(scene, get("paper"))
     assert report.crossings <= max(3, report.lines // 3)
+
+
+def test_a_first_figure_loads_no_font_and_no_setter(tmp_path: Path) -> None:
+    """The labels of the bundled figures are measured: `make diagrams` keeps them."""
+    code = "from transformer_diagrams.api import load; load('llama3').render()"
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys; {code}; print(*sys.modules)"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "TRANSFORMER_DIAGRAMS_CACHE": str(tmp_path)},
+        check=True,
+    )
+    assert not {"ziamath", "ziafont", "uharfbuzz"} & set(done.stdout.split())
+    assert not (tmp_path / "text").exists(), "nothing had to be measured"
+
+
+def test_labels_are_kept_for_the_code_that_measured_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    label = (r"$\frac{a}{b}$ and c", "regular", "middle")
+    path = tmp_path / "labels.bin"
+    monkeypatch.setattr(kept, "bundled_labels", lambda: path)
+    kept._bundled.cache_clear()
+    assert renew(path, [label])
+    assert not renew(path, [label]), "nothing new, nothing written"
+    kept._bundled.cache_clear()
+    assert kept._bundled().keys() == {kept.name(label)}
+    monkeypatch.setattr(kept, "made_by", lambda: "other code")
+    kept._bundled.cache_clear()
+    assert not kept._bundled(), "another code may draw another ink"
+    kept._bundled.cache_clear()

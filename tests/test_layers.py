@@ -30,7 +30,7 @@ ARROWS: dict[str, set[str]] = {
     "lint": {"layout"},
     "render": {"layout"},
     "layout": {"text", "theme", "graph.ir"},
-    "text": {"cachedir", "errors"},
+    "text": {"bundled", "cachedir", "errors"},
     "theme": {"errors", "roles"},
     "count": {"graph"},
     "graph": {"spec", "graph.ir"},
@@ -109,6 +109,36 @@ def test_every_unit_has_a_place_in_the_table() -> None:
 def test_the_table_has_no_cycle() -> None:
     for unit, below in ARROWS.items():
         assert not [name for name in below if unit in reach(name)], f"{unit} lies below itself"
+
+
+def types_only(path: Path) -> set[int]:
+    """The lines below ``if TYPE_CHECKING:``, which no run executes."""
+    return {
+        line
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    }
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    """Wherever the import stands, at the top or in a function; a name for types alone is none."""
+    imports: dict[str, set[str]] = {}
+    for path in modules():
+        name = ".".join(["transformer_diagrams", *path.relative_to(PACKAGE).with_suffix("").parts])
+        skipped = types_only(path)
+        imports[name.removesuffix(".__init__")] = {
+            below for line, below in imports_of(path) if line not in skipped
+        }
+    while True:  # what imports nothing that is left is in no circle
+        free = [name for name, below in imports.items() if not below & imports.keys()]
+        if not free:
+            break
+        for name in free:
+            del imports[name]
+    assert not imports, "\n".join(
+        f"{name} -> {', '.join(sorted(below & imports.keys()))}" for name, below in imports.items()
+    )
 
 
 @pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(PACKAGE)))

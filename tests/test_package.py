@@ -72,6 +72,7 @@ def place(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_wheel_brings_specs_themes_and_types(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
+    assert "transformer_diagrams/_labels.bin" in names
     bundled = {Path(n).name for n in names if n.startswith("transformer_diagrams/_specs/")}
     assert bundled == {path.name for path in (ROOT / "specs").rglob("*.yaml")}
     data = [

@@ -57,6 +57,7 @@ class Rendering:
     data: bytes
     media_type: str
     warnings: tuple[Fault, ...] = ()
+    labels: tuple[tuple[str, str, str], ...] = ()  # measured for it, see `store.Entry`
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the figure to ``path``, whole or not at all; makes missing folders."""
@@ -316,10 +317,14 @@ class Model:
         key = self._key(format, asked)
         entry = store.get(key)
         if entry is None:
-            entry = self._render(format, asked)
+            from transformer_diagrams.text import kept
+
+            with kept.noted() as labels:
+                entry = self._render(format, asked)
+            entry = replace(entry, labels=tuple(labels))
             if settle(asked).graphviz == "pure":  # a system's dot may change between runs
                 store.put(key, entry)
-        return Rendering(entry.data, entry.media_type, entry.warnings)
+        return Rendering(entry.data, entry.media_type, entry.warnings, entry.labels)
 
     def kept(self, format: str = "svg", **asked: Any) -> store.Entry | None:
         """The finished result of an earlier run, if there is one that still fits."""

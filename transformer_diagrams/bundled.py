@@ -1,4 +1,7 @@
-"""Where the specs lie that come with the package. Imports nothing, so that a warm run may ask."""
+"""Where the specs lie that come with the package, and what is kept of their figures.
+
+Imports nothing, so that a warm run may ask.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,13 @@ def bundled_dir() -> Path:
     package = Path(__file__).resolve().parent
     installed = package / "_specs"
     return installed if installed.is_dir() else package.parent / "specs"
+
+
+def bundled_labels() -> Path:
+    """The measured labels of the bundled figures, which `make diagrams` keeps; see `text.kept`."""
+    package = Path(__file__).resolve().parent
+    installed = package / "_labels.bin"
+    return installed if installed.is_file() else package.parent / "diagrams" / "labels.bin"
 
 
 @lru_cache(maxsize=1)

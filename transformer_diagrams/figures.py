@@ -19,6 +19,7 @@ from pathlib import Path
 
 from transformer_diagrams import cachedir, pool, store
 from transformer_diagrams.api import Model, save, specs_below
+from transformer_diagrams.bundled import bundled_dir, bundled_labels
 from transformer_diagrams.errors import DiagramError, Fault, Span
 from transformer_diagrams.options import AskError
 from transformer_diagrams.streams import guarded, printable, say
@@ -43,6 +44,7 @@ class Outcome:
     job: Job
     drawn: bool
     faults: tuple[Fault, ...] = ()  # warnings too
+    labels: tuple[tuple[str, str, str], ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -103,11 +105,11 @@ def from_cache(job: Job) -> Outcome | None:
         if entry is None:
             return None
         if store.digest_of(job.target) == store.digest(entry.data):
-            return Outcome(job, False, entry.warnings)
+            return Outcome(job, False, entry.warnings, entry.labels)
         save(job.target, entry.data)
     except DiagramError as fault:
         return Outcome(job, False, fault.faults)
-    return Outcome(job, True, entry.warnings)
+    return Outcome(job, True, entry.warnings, entry.labels)
 
 
 def draw(job: Job) -> Outcome:
@@ -115,14 +117,14 @@ def draw(job: Job) -> Outcome:
     try:
         result = Model.find(str(job.spec)).render(job.format, theme=job.theme)
         if store.digest_of(job.target) == store.digest(result.data):
-            return Outcome(job, False, result.warnings)
+            return Outcome(job, False, result.warnings, result.labels)
         save(job.target, result.data)
     except DiagramError as fault:
         return Outcome(job, False, fault.faults)
     except Exception as fault:
         words = f"unexpected {type(fault).__name__}: {' '.join(str(fault).split())[:300]}"
         return Outcome(job, False, (Fault("internal", words, Span(str(job.spec))),))
-    return Outcome(job, True, result.warnings)
+    return Outcome(job, True, result.warnings, result.labels)
 
 
 def stale(jobs: Iterable[Job]) -> list[Path]:
@@ -234,6 +236,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _show(dict.fromkeys(fault for outcome in outcomes for fault in outcome.faults))
     drawn = sum(outcome.drawn for outcome in outcomes)
     bad = [outcome for outcome in outcomes if not outcome.ok]
+    if not bad and given.specs.resolve() == bundled_dir():
+        from transformer_diagrams.text.layout import renew
+
+        # Measured once for all: a first figure anywhere then loads no font.
+        renew(given.out / bundled_labels().name, {n for o in outcomes for n in o.labels})
     say(
         f"{len(jobs)} figures: {drawn} drawn, {len(jobs) - drawn - len(bad)} already right"
         + (f", {len(bad)} with faults" if bad else "")

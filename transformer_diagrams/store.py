@@ -65,12 +65,13 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A kept result."""
+    """A kept result. ``labels`` are the texts that were measured for it (see `text.kept`)."""
 
     data: bytes
     media_type: str
     warnings: tuple[Fault, ...]
     trace: Trace
+    labels: tuple[tuple[str, str, str], ...] = ()
 
 
 def digest(data: bytes) -> str:
@@ -135,6 +136,7 @@ def get(key: str) -> Entry | None:
             media_type=fields["media_type"],
             warnings=tuple(_fault(each) for each in fields["warnings"]),
             trace=Trace(dict(fields["used"]), tuple(fields["absent"])),
+            labels=tuple((text, weight, align) for text, weight, align in fields["labels"]),
         )
     except (ValueError, KeyError, TypeError):
         return None
@@ -148,6 +150,7 @@ def put(key: str, entry: Entry) -> None:
         "warnings": [fault.as_json() for fault in entry.warnings],
         "used": dict(sorted(entry.trace.used.items())),
         "absent": sorted(entry.trace.absent),
+        "labels": sorted(entry.labels),
     }
     rest = json.dumps(head, sort_keys=True).encode() + b"\n" + entry.data
     if cachedir.write(_name(key), MAGIC + digest(rest).encode() + b"\n" + rest):

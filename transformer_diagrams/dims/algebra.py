@@ -18,6 +18,7 @@ from operator import itemgetter
 from typing import Protocol
 
 from transformer_diagrams.dims import polynomials as poly
+from transformer_diagrams.dims import show
 from transformer_diagrams.dims.errors import (
     MAX_BITS,
     MAX_DEGREE,
@@ -238,9 +239,7 @@ class Dim:
         """Its text in the one order that is the same everywhere: what formulas are sorted by."""
         found = self._text
         if found is None:
-            from transformer_diagrams.dims.show import plain
-
-            found = self._text = plain(self)
+            found = self._text = show.plain(self)
         return found
 
     def __str__(self) -> str:
@@ -267,9 +266,7 @@ class Dim:
         speller = self._speller or (None if names else SPELLER.get())
         if speller is not None:
             return speller.tex(self)
-        from transformer_diagrams.dims.show import tex
-
-        return tex(self, names)
+        return show.tex(self, names)
 
     # -- arithmetic --------------------------------------------------------------------------
 

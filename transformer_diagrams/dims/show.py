@@ -8,10 +8,12 @@ Terms of higher degree stand first, and a sum does not begin with a minus where 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from transformer_diagrams.dims.algebra import ONE, Atom, Dim, over
 from transformer_diagrams.dims.polynomials import Coef, Mono
+
+if TYPE_CHECKING:
+    from transformer_diagrams.dims.algebra import Atom, Dim
 
 # How tightly a piece of text holds together.
 SUM, MOD, QUOTIENT, PRODUCT, POWER, UNIT = range(6)
@@ -77,13 +79,13 @@ class Plain:
 
     def dim(self, d: Dim) -> Piece:
         if d.den is not None:
-            top, bottom = over(d)
+            ((top, bottom),) = d.parts
             negative = all(c < 0 for _, c in top.terms)
             text, level = self.quotient(self.sum(-top if negative else top), self.sum(bottom))
             return (self.minus + text, SUM) if negative else (text, level)
         pieces: list[Signed] = []
         for top, bottom in d.parts:
-            if bottom is ONE:
+            if bottom == 1:
                 pieces += map(self.signed, top.terms)
                 continue
             negative = all(c < 0 for _, c in top.terms)

@@ -15,6 +15,7 @@ from transformer_diagrams.live.trace import Array
 from transformer_diagrams.live.words import Read, fill
 
 FAMILY = "'Fira Sans', FiraSans, 'Helvetica Neue', Arial, sans-serif"
+FOOT = 30.0  # height of the line under an exported picture that says its state
 SMALL = 0.7  # size of sub- and superscripts
 LOWER, RAISE = 0.22, -0.36  # their shift in font sizes, down
 

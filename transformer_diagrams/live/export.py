@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from transformer_diagrams.errors import did_you_mean
 from transformer_diagrams.layout.scene import Rect
 from transformer_diagrams.live import draw
-from transformer_diagrams.live.draw import Element, Group
+from transformer_diagrams.live.draw import FOOT, Element, Group
 from transformer_diagrams.live.numbers import coordinate
 from transformer_diagrams.live.palette import palette
 from transformer_diagrams.options import ask_error
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".svg", ".png", ".pdf", ".html")
 POINTS = 0.75  # a CSS pixel in points
-FOOT = 30.0  # height of the line under an exported picture that says its state
 
 
 def foot(figure: Figure, state: Mapping[str, float]) -> Group:
@@ -172,8 +171,3 @@ def write(
     from transformer_diagrams.api import save
 
     return save(path, data_of(figure, path.suffix.lower(), state, theme=theme, scale=scale))
-
-
-def characters(texts: Sequence[str]) -> str:
-    """The different characters of some texts, sorted."""
-    return "".join(sorted(set("".join(texts))))

@@ -14,19 +14,20 @@ from hashlib import sha256
 from html import escape
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from transformer_diagrams.errors import did_you_mean
 from transformer_diagrams.live import draw, words
 from transformer_diagrams.live.evaluate import needed
-from transformer_diagrams.live.export import FOOT
 from transformer_diagrams.live.glyphs import ALWAYS, font_css
-from transformer_diagrams.live.model import Figure
 from transformer_diagrams.live.palette import palette
 from transformer_diagrams.live.sketch import Choice, Mark, Points, Ramp
 from transformer_diagrams.live.slider import Slider
 from transformer_diagrams.live.trace import Array
 from transformer_diagrams.options import ask_error
+
+if TYPE_CHECKING:
+    from transformer_diagrams.live.model import Figure
 
 SCHEMES = ("auto", "light", "dark")
 _LOOKED_AT = 90  # states whose summaries are measured, to reserve room for the longest
@@ -123,7 +124,7 @@ def colors_css(theme: str = "auto") -> str:
 
 def common_data() -> dict[str, Any]:
     """What all figures of a page need to write files: light colours, typeface, foot height."""
-    return {"colors": dict(palette("light")), "family": draw.FAMILY, "foot": FOOT}
+    return {"colors": dict(palette("light")), "family": draw.FAMILY, "foot": draw.FOOT}
 
 
 def data_block(data: Any, attributes: str = "") -> str:

@@ -737,7 +737,6 @@ def register(op: Op) -> Op:
 
 def get(name: str) -> Op:
     """The record of an op; raises UnknownOp with the nearest name."""
-    _load()
     try:
         return _OPS[name]
     except KeyError:
@@ -746,11 +745,4 @@ def get(name: str) -> Op:
 
 def names() -> tuple[str, ...]:
     """All op names, sorted."""
-    _load()
     return tuple(sorted(_OPS))
-
-
-def _load() -> None:
-    """Fill the registry on first use: the families import this module, not the other way round."""
-    if not _OPS:
-        import transformer_diagrams.ops  # noqa: F401

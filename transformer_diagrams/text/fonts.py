@@ -21,9 +21,11 @@ PACKAGES: tuple[str, ...] = (
     "ziamath",
     "ziafont",
     "latex2mathml",
-    "fontpkg-noto-sans-arabic",
 )
-"""Distributions that decide what a label looks like; their versions are part of the cache key."""
+"""Distributions that decide what a label looks like: another version, another measure."""
+
+FOR_SCRIPTS: tuple[str, ...] = ("fontpkg-noto-sans-arabic",)
+"""Those of single scripts, which other labels do without."""
 
 UNITS = 1000
 """Outlines are in thousandths of the font size."""

@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from transformer_diagrams.errors import ToolMissing
 from transformer_diagrams.text.commands import SIGNS
+from transformer_diagrams.text.kept import Label, note
 from transformer_diagrams.text.layout import measure
 from transformer_diagrams.text.markup import clean, parse_line, shown
 from transformer_diagrams.text.tex import BadFormula, Node, parse
@@ -28,7 +29,6 @@ class Complaint:
     error: bool
 
 
-@lru_cache(maxsize=4096)
 def judge(markup: str) -> tuple[Complaint, ...]:
     r"""Everything that keeps a label from being drawn as meant, in the order of the text.
 
@@ -37,6 +37,15 @@ def judge(markup: str) -> tuple[Complaint, ...]:
     >>> [c.at for c in judge(r"Linear $\nosuch{x}$")]
     [8]
     """
+    found, asked = _judged(markup)
+    if asked:
+        note(asked)
+    return found
+
+
+@lru_cache(maxsize=4096)
+def _judged(markup: str) -> tuple[tuple[Complaint, ...], Label | None]:
+    """The complaints, and the label that had to be measured to know them."""
     text, _ = clean(markup)
     found: list[Complaint] = []
     ask = not text.isascii()
@@ -53,11 +62,11 @@ def judge(markup: str) -> tuple[Complaint, ...]:
             at += len(piece.source)
         at += 1
     if found or not ask:
-        return tuple(found)
+        return tuple(found), None
     try:
         warnings = measure(markup, 10.0).warnings
     except ToolMissing:
-        return ()  # whoever draws will say so
+        return (), None  # whoever draws will say so
     for fault in warnings:
         if fault.code not in ("bad-formula", "missing-letter"):
             continue
@@ -78,7 +87,7 @@ def judge(markup: str) -> tuple[Complaint, ...]:
         found.append(Complaint(fault.code, message, place, fault.found, fault.hint, error))
     if any(complaint.error for complaint in found):  # a formula as typed lacks letters again
         found = [complaint for complaint in found if complaint.error]
-    return tuple(found)
+    return tuple(found), (markup, "regular", "middle")
 
 
 def _simple(tree: Node) -> bool:

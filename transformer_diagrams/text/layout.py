@@ -6,23 +6,24 @@ size is a factor. So one cached measurement serves every size and theme.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from transformer_diagrams import cachedir
 from transformer_diagrams.errors import Fault
-from transformer_diagrams.text import fonts
+from transformer_diagrams.text import fonts, kept
 from transformer_diagrams.text.markup import Piece, clean, parse_line, shown
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from transformer_diagrams.text.maths import Formula
     from transformer_diagrams.text.outline import Outline
 
 LEADING = 1.28
 """Distance of baselines, in font sizes."""
 
-_FORMAT = 7  # of the stored layouts: raise when anything that is drawn changes
 _MIDDLE = 0.345  # half the height of capitals, in font sizes
 _TOP, _BOTTOM = 0.74, 0.22  # least ascent and descent in font sizes
 MOST_LETTERS = 8  # that a message lists
@@ -110,6 +111,7 @@ def measure(markup: str, size: float, weight: str = "regular", align: str = "mid
         raise ValueError(f"unknown alignment {align!r}: left, middle or right")
     if not 0 < size < 1000:
         raise ValueError(f"the font size {size!r} is not between 0 and 1000 points")
+    kept.note((markup, weight, align))
     return _scaled(_measured(markup, weight, align), size)
 
 
@@ -138,25 +140,26 @@ def _scaled(m: _Measured, size: float) -> TextLayout:
 
 @lru_cache(maxsize=20_000)
 def _measured(markup: str, weight: str, align: str) -> _Measured:
-    name = _cache_name(markup, weight, align)
-    stored = cachedir.read(name)
+    name = kept.name((markup, weight, align))
+    stored = kept.get(name)
     if stored is not None:
         known = _load(stored)
         if known is not None:
             return known
     fresh = _compute(markup, weight, align)
-    cachedir.write(name, _dump(fresh))
+    kept.put(name, _dump(fresh))
     return fresh
 
 
-def _cache_name(markup: str, weight: str, align: str) -> str:
-    import hashlib
-
-    installed = cachedir.versions()
-    versions = ",".join(f"{name}={installed.get(name)}" for name in fonts.PACKAGES)
-    key = "\0".join((str(_FORMAT), versions, weight, align, markup))
-    digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:40]
-    return f"text/{digest[:2]}/{digest[2:]}.json"
+def renew(path: Path, labels: Iterable[kept.Label]) -> bool:
+    """Make the file of the bundled figures' labels hold these; False when it does."""
+    wanted = {}
+    for label in labels:
+        name = kept.name(label)
+        stored = kept.get(name)
+        # What is kept is taken as it is, unless it is broken.
+        wanted[name] = stored if stored and _load(stored) else _dump(_measured(*label))
+    return kept.renew(path, wanted)
 
 
 def _dump(m: _Measured) -> bytes:
