@@ -273,12 +273,12 @@ def test_a_stored_layout_equals_a_fresh_one(fresh: Path) -> None:
 
 @pytest.mark.parametrize("damage", [b"", b"{", b"00000000 [1]", b"\xff\xfe", "cut"])
 def test_a_broken_cache_is_replaced(fresh: Path, damage: bytes | str) -> None:
-    first = measure("softmax", 9)
+    first = measure("of no figure", 9)
     (file,) = fresh.rglob("*.json")
     good = file.read_bytes()
     file.write_bytes(good[:-9] if damage == "cut" else damage)  # type: ignore[arg-type]
     layout_module._measured.cache_clear()
-    assert measure("softmax", 9) == first
+    assert measure("of no figure", 9) == first
     assert file.read_bytes() == good
 
 
@@ -294,7 +294,7 @@ def test_a_warm_measure_imports_no_font_library(tmp_path: Path) -> None:
     code = (
         "import sys, json\n"
         "from transformer_diagrams.text import measure\n"
-        "measure('Linear $W_Q$', 9)\n"
+        "measure('of no figure: $W_Q$', 9)\n"
         "heavy = {'uharfbuzz', 'ziamath', 'ziafont', 'latex2mathml'} & set(sys.modules)\n"
         "print(json.dumps(sorted(heavy)))"
     )
