@@ -41,9 +41,10 @@ site: $(STAMPS)/run $(STAMPS)/dev
 test: $(STAMPS)/run $(STAMPS)/dev $(STAMPS)/tools
 	@$(PY) -m pytest -n auto $(ARGS)
 
-## lint: ruff over the code, its form and its habits
+## lint: ruff over the code, its form and its habits; vulture: nothing in it is unused
 lint: $(STAMPS)/dev
 	@$(PY) -m ruff check .
+	@$(PY) -m vulture
 
 ## types: mypy --strict over the package
 types: $(STAMPS)/run $(STAMPS)/dev

@@ -230,10 +230,6 @@ def test_two_figures_in_one_page_look_as_each_alone() -> None:
         assert all('fill-opacity="0"' in tag for tag in re.findall(r"<text[^>]*>", one))
 
 
-def test_prefix_is_taken_over() -> None:
-    assert 'id="mine-title"' in drawing(signs(), PAPER, prefix="mine").svg
-
-
 def test_words_are_kept_and_can_be_left_out(figure: formats.Drawing) -> None:
     words = {"".join(t.itertext()) for t in ET.fromstring(figure.svg).iter(NS + "text")}
     assert {"RMSNorm", "SwiGLU FFN", "scale 1/√d_K", "32 ×", "matmul Q_hK_g(h)ᵀ"} <= words

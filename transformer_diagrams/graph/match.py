@@ -18,14 +18,6 @@ class Misfit:
     hint: str = ""
 
 
-def expand(shape: Shape, leads: Leads) -> Shape:
-    """``shape`` with its leading "..." replaced by what it stands for, when that is known."""
-    if shape.lead is None or shape.lead not in leads:
-        return shape
-    head = leads[shape.lead]
-    return Shape((*head.dims, *shape.dims), head.lead)
-
-
 def beyond(stated: Shape, actual: Shape) -> Shape | None:
     """The leading axes that ``actual`` has beyond what is ``stated``; None where it has none.
 

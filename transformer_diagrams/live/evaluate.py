@@ -158,10 +158,7 @@ def _rules() -> dict[str, Callable[[Node, list[Any]], Any]]:
     def reduced(name: str) -> Callable[[Node, list[Any]], Any]:
         return lambda node, ins: getattr(np_(), name)(ins[0], axis=node.args[0])
 
-    for op, name in (
-        ("sum", "sum"), ("rmax", "max"), ("rmin", "min"), ("argmax", "argmax"),
-        ("argmin", "argmin"),
-    ):  # fmt: skip
+    for op, name in (("sum", "sum"), ("rmax", "max"), ("rmin", "min"), ("argmax", "argmax")):
         rules[op] = reduced(name)
     return rules
 

@@ -132,10 +132,3 @@ def _shape(text: str, weight: str, ink: Any) -> float:
         ink.add(known.outline(info.codepoint), x, y)
         pen += place.x_advance
     return float(pen * k)
-
-
-def width_of(text: str, size: float, *, strong: bool = False) -> float:
-    """The width of fixed words at a font size, for placing them."""
-    from transformer_diagrams.live.draw import runs
-
-    return outline(runs(text), "600" if strong else "400")[1] * size / 1000

@@ -64,7 +64,6 @@ const REDUCE = {
   rmax: (v, start, step, n) => { let t = v[start]; for (let j = 1; j < n; j++) t = BINARY.max(t, v[start + j * step]); return t; },
   rmin: (v, start, step, n) => { let t = v[start]; for (let j = 1; j < n; j++) t = BINARY.min(t, v[start + j * step]); return t; },
   argmax: (v, start, step, n) => { let k = 0; for (let j = 1; j < n; j++) if (v[start + j * step] > v[start + k * step]) k = j; return k; },
-  argmin: (v, start, step, n) => { let k = 0; for (let j = 1; j < n; j++) if (v[start + j * step] < v[start + k * step]) k = j; return k; },
 };
 // The cheapest one-to-one choice, by shortest augmenting paths; NaN when a cost is not finite.
 const assignment = (cost, n, m) => {

@@ -14,7 +14,7 @@ from typing import Any, Union
 from transformer_diagrams.live import words
 from transformer_diagrams.live.trace import Array, Tape
 
-REGULAR, STRONG = "400", "600"
+STRONG = "600"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,6 @@ from typing import Any, NoReturn
 
 Shape = tuple[int, ...]
 
-UNARY = ("exp", "log", "sqrt", "sin", "cos", "abs", "floor", "neg")
-BINARY = ("add", "sub", "mul", "div", "pow", "min", "max", "lt", "le", "gt", "ge", "eq")
-REDUCTIONS = ("sum", "rmin", "rmax", "argmin", "argmax")
-
 
 class TraceError(TypeError):
     """A traced value was used where a number must be known while tracing."""
@@ -225,10 +221,6 @@ class Array:
         """Index of the first largest value."""
         return self._reduce("argmax", axis, False)
 
-    def argmin(self, axis: int = -1) -> Array:
-        """Index of the first smallest value."""
-        return self._reduce("argmin", axis, False)
-
     def mean(self, axis: int = -1) -> Array:
         return self.sum(axis) / self.shape[self._axis(axis)]
 
@@ -320,7 +312,6 @@ class Array:
 
     def __repr__(self) -> str:
         return f"<traced {self.tape.nodes[self.index].op} {list(self.shape)}>"
-
 
 
 def where(condition: Array, yes: Any, no: Any) -> Array:

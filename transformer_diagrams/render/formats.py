@@ -33,7 +33,6 @@ class Drawing:
     graphviz    "pure" or "dot"
     words       False: outlines only, without the unpainted words
     scale, dpi  of a PNG, see :func:`transformer_diagrams.render.png.to_png`
-    prefix      of the ids; None: made from the figure's id and content
     """
 
     scene: Scene
@@ -44,7 +43,6 @@ class Drawing:
     words: bool = True
     scale: float | None = None
     dpi: float | None = None
-    prefix: str | None = None
 
     @cached_property
     def display(self) -> Display:
@@ -60,7 +58,7 @@ class Drawing:
         """The finished SVG."""
         from transformer_diagrams.render.svg import to_svg
 
-        return to_svg(self.display, words=self.words, prefix=self.prefix)
+        return to_svg(self.display, words=self.words)
 
     @property
     def warnings(self) -> tuple[Fault, ...]:

@@ -28,20 +28,18 @@ def to_svg(
     display: Display,
     *,
     words: bool = True,
-    prefix: str | None = None,
     pixels: tuple[int, int] | None = None,
 ) -> str:
     """The SVG text of a figure.
 
     words   False leaves the unpainted words out: outlines only
-    prefix  of the ids; None: made from the figure's id and content
     pixels  width and height instead of points, filled to the last one
     """
     writer = _Writer(words)
     body = "".join(part + "\n" for item in display.items if (part := writer.item(item)))
     head = f"{number(display.width)} {number(display.height)}"
     told = f"{display.title}\0{display.desc}\0{head}\0{body}"
-    name = prefix or f"{_slug(display.id)}-{hashlib.sha256(told.encode()).hexdigest()[:8]}"
+    name = f"{_slug(display.id)}-{hashlib.sha256(told.encode()).hexdigest()[:8]}"
     title = xml_text(display.title or display.id)
     desc = f'<desc id="{name}-desc">{xml_text(display.desc)}</desc>\n' if display.desc else ""
     labelled = f"{name}-title {name}-desc" if display.desc else f"{name}-title"

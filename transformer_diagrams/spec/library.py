@@ -7,7 +7,6 @@ come with the package.
 from __future__ import annotations
 
 import os
-import re
 import shlex
 from collections.abc import Iterable
 from contextlib import suppress
@@ -31,7 +30,6 @@ from transformer_diagrams.spec.load import load_path
 from transformer_diagrams.spec.model import Spec
 
 _SUFFIXES: Final = (".yaml", ".yml")
-_GLOB: Final = re.compile(r"[*?\[]")
 
 
 def _is_path(ref: str) -> bool:

@@ -67,10 +67,10 @@ class _Writer:
         return row
 
     def one(self, node: Node, ask: _Ask) -> ET.Element:
-        made: ET.Element = getattr(self, f"_{node.kind}")(node, ask)
+        made: ET.Element = getattr(self, f"mathml_{node.kind}")(node, ask)
         return made
 
-    def _row(self, node: Node, ask: _Ask) -> ET.Element:
+    def mathml_row(self, node: Node, ask: _Ask) -> ET.Element:
         # {K} is set as K is: a script has its place by what it is.
         if len(node.parts) == 1 and node.parts[0].kind in ("letter", "number"):
             return self.one(node.parts[0], ask)
@@ -78,15 +78,15 @@ class _Writer:
 
     # -- what is drawn itself
 
-    def _letter(self, node: Node, ask: _Ask) -> ET.Element:
+    def mathml_letter(self, node: Node, ask: _Ask) -> ET.Element:
         return _identifier(node.text, ask.alphabet)
 
-    def _number(self, node: Node, ask: _Ask) -> ET.Element:
+    def mathml_number(self, node: Node, ask: _Ask) -> ET.Element:
         made = ET.Element("mn", mathvariant="normal")
         made.text = "".join(styled(char, ask.alphabet or "") for char in node.text)
         return made
 
-    def _sign(self, node: Node, ask: _Ask) -> ET.Element:
+    def mathml_sign(self, node: Node, ask: _Ask) -> ET.Element:
         char, kind = node.text, node.note
         if kind == "middle":
             return _fence(char, "infix")
@@ -116,7 +116,7 @@ class _Writer:
                 made.attrib.update(lspace=left, rspace=right)
         return made
 
-    def _name(self, node: Node, ask: _Ask) -> ET.Element:
+    def mathml_name(self, node: Node, ask: _Ask) -> ET.Element:
         text = node.text.replace(" ", "\u2009").replace("-", "\u2010")
         if node.note or node.text not in FUNCTIONS:
             made = ET.Element("mo", lspace="0", rspace="thinmathspace")
@@ -127,7 +127,7 @@ class _Writer:
         made.text = "".join(styled(char, ask.alphabet or "") for char in text)
         return made
 
-    def _words(self, node: Node, ask: _Ask) -> ET.Element:
+    def mathml_words(self, node: Node, ask: _Ask) -> ET.Element:
         made = ET.Element("mtext", mathvariant="normal")
         alphabet = node.note
         # A hyphen would be drawn as a rule, and blanks at the ends would be lost.
@@ -135,12 +135,12 @@ class _Writer:
         made.text = "".join(styled(char, alphabet) for char in text)
         return made
 
-    def _space(self, node: Node, ask: _Ask) -> ET.Element:
+    def mathml_space(self, node: Node, ask: _Ask) -> ET.Element:
         return ET.Element("mspace", width=f"{node.size:.4g}em")
 
     # -- what stands at or around something
 
-    def _script(self, node: Node, ask: _Ask) -> ET.Element:
+    def mathml_script(self, node: Node, ask: _Ask) -> ET.Element:
         base, below, above = node.parts
         small = _Ask(ask.alphabet)
         limits = node.note == "limits" or (not node.note and _has_limits(base, ask.display))
@@ -165,7 +165,7 @@ class _Writer:
                 made.append(inner)
         return made
 
-    def _frac(self, node: Node, ask: _Ask) -> ET.Element:
+    def mathml_frac(self, node: Node, ask: _Ask) -> ET.Element:
         made = ET.Element("mfrac")
         if not node.size:
             made.set("linethickness", "0")
@@ -176,7 +176,7 @@ class _Writer:
         made.extend(self.one(part, inner) for part in node.parts)
         return _between(node.text, [made])
 
-    def _root(self, node: Node, ask: _Ask) -> ET.Element:
+    def mathml_root(self, node: Node, ask: _Ask) -> ET.Element:
         base, degree = node.parts
         if empty(degree):
             made = ET.Element("msqrt")
@@ -186,7 +186,7 @@ class _Writer:
         made.extend((self.one(base, ask), self.one(degree, _Ask(ask.alphabet))))
         return made
 
-    def _accent(self, node: Node, ask: _Ask) -> ET.Element:
+    def mathml_accent(self, node: Node, ask: _Ask) -> ET.Element:
         made = ET.Element("mover", accent="true")
         made.append(self.one(_dotless(node.parts[0]), ask))
         sign, stretchy, _ = ACCENTS[node.text]
@@ -194,7 +194,7 @@ class _Writer:
         mark.text = sign
         return made
 
-    def _span(self, node: Node, ask: _Ask) -> ET.Element:
+    def mathml_span(self, node: Node, ask: _Ask) -> ET.Element:
         sign, above = SPANNING[node.text]
         made = ET.Element("mover" if above else "munder")
         made.append(self.one(node.parts[0], ask))
@@ -202,12 +202,12 @@ class _Writer:
         mark.text = sign
         return made
 
-    def _box(self, node: Node, ask: _Ask) -> ET.Element:
+    def mathml_box(self, node: Node, ask: _Ask) -> ET.Element:
         made = ET.Element("menclose", notation=BOXES[node.text])
         made.append(self.one(node.parts[0], ask))
         return made
 
-    def _stack(self, node: Node, ask: _Ask) -> ET.Element:
+    def mathml_stack(self, node: Node, ask: _Ask) -> ET.Element:
         base, below, above = node.parts
         made = ET.Element("munder" if empty(above) else "mover")
         made.append(self.one(base, ask))
@@ -219,12 +219,12 @@ class _Writer:
         made[0].attrib.update(_NO_SPACE)
         return _wrapped(made, *_SPACE[kind])
 
-    def _arrow(self, node: Node, ask: _Ask) -> ET.Element:
+    def mathml_arrow(self, node: Node, ask: _Ask) -> ET.Element:
         made = ET.Element("tdx-arrow", sign=node.text)
         made.extend(self.row((part,), _Ask(ask.alphabet)) for part in node.parts)
         return made
 
-    def _fence(self, node: Node, ask: _Ask) -> ET.Element:
+    def mathml_fence(self, node: Node, ask: _Ask) -> ET.Element:
         parts: list[ET.Element] = []
         for part in node.parts:
             if part.kind == "row":
@@ -233,7 +233,7 @@ class _Writer:
                 parts.append(self.one(part, ask))
         return _between(node.text, parts)
 
-    def _big(self, node: Node, ask: _Ask) -> ET.Element:
+    def mathml_big(self, node: Node, ask: _Ask) -> ET.Element:
         if node.text == ".":
             return ET.Element("mspace", width="0")
         size = f"{node.size}em"
@@ -243,7 +243,7 @@ class _Writer:
         made.text = node.text
         return made
 
-    def _table(self, node: Node, ask: _Ask) -> ET.Element:
+    def mathml_table(self, node: Node, ask: _Ask) -> ET.Element:
         columns = node.note
         table = ET.Element("mtable")
         if columns == "rl":
@@ -271,10 +271,10 @@ class _Writer:
 
     # -- what changes what is in it
 
-    def _font(self, node: Node, ask: _Ask) -> ET.Element:
+    def mathml_font(self, node: Node, ask: _Ask) -> ET.Element:
         return self.row(node.parts, _Ask(node.note, ask.display))
 
-    def _style(self, node: Node, ask: _Ask) -> ET.Element:
+    def mathml_style(self, node: Node, ask: _Ask) -> ET.Element:
         display, level = STYLES[node.text]
         row = self.row(node.parts, _Ask(ask.alphabet, display))
         for child in row:
@@ -282,10 +282,10 @@ class _Writer:
             child.attrib.setdefault("scriptlevel", str(level))
         return row
 
-    def _class(self, node: Node, ask: _Ask) -> ET.Element:
+    def mathml_class(self, node: Node, ask: _Ask) -> ET.Element:
         return _wrapped(self.row(node.parts, ask), *_SPACE.get(node.note, ("0", "0")))
 
-    def _phantom(self, node: Node, ask: _Ask) -> ET.Element:
+    def mathml_phantom(self, node: Node, ask: _Ask) -> ET.Element:
         made = ET.Element("mphantom")
         made.append(self.one(node.parts[0], ask))
         if node.text == "phantom":

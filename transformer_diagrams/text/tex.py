@@ -375,7 +375,7 @@ class _Reader:
         if name in known.BIG:
             sign = self.delimiter(token)
             return Node("big", at, sign, note=name[-1], size=known.BIG[name])
-        reader = getattr(self, f"_{name.rstrip('*')}", None) if name.isascii() else None
+        reader = getattr(self, f"tex_{name.rstrip('*')}", None) if name.isascii() else None
         if reader is not None and (name in known.KNOWN or token in _STARRED):
             made: Node = reader(at, depth, token)
             return made
@@ -473,7 +473,7 @@ class _Reader:
 
     # -- commands with a syntax of their own; found by name
 
-    def _left(self, at: int, depth: int, token: str) -> Node:
+    def tex_left(self, at: int, depth: int, token: str) -> Node:
         left = self.delimiter(token)
         parts: list[Node] = []
         while True:
@@ -494,23 +494,23 @@ class _Reader:
                 self.stray()
         return Node("fence", at, left + right, tuple(parts))
 
-    def _sqrt(self, at: int, depth: int, token: str) -> Node:
+    def tex_sqrt(self, at: int, depth: int, token: str) -> Node:
         degree = self.optional(depth) or Node("row", at)
         return Node("root", at, "", (self.argument(depth + 1, "what stands under \\sqrt"), degree))
 
-    def _overset(self, at: int, depth: int, token: str) -> Node:
+    def tex_overset(self, at: int, depth: int, token: str) -> Node:
         over = self.argument(depth + 1, f"what {token} puts above")
         base = self.argument(depth + 1, f"what {token} puts it above of")
         return Node("stack", at, token[1:], (base, Node("row", at), over))
 
-    _stackrel = _overset
+    tex_stackrel = tex_overset
 
-    def _underset(self, at: int, depth: int, token: str) -> Node:
+    def tex_underset(self, at: int, depth: int, token: str) -> Node:
         under = self.argument(depth + 1, f"what {token} puts below")
         base = self.argument(depth + 1, f"what {token} puts it below of")
         return Node("stack", at, token[1:], (base, under, Node("row", at)))
 
-    def _operatorname(self, at: int, depth: int, token: str) -> Node:
+    def tex_operatorname(self, at: int, depth: int, token: str) -> Node:
         self.blanks()
         inner = self.words("operatorname", at, depth) if self.peek() == "{" else None
         if inner is None or not inner.parts:
@@ -520,13 +520,13 @@ class _Reader:
             self.fail(f"{token} holds more than a name", at, "put the rest behind it")
         return Node("name", at, text.strip(), note="limits" if token.endswith("*") else "")
 
-    def _varlimsup(self, at: int, depth: int, token: str) -> Node:
+    def tex_varlimsup(self, at: int, depth: int, token: str) -> Node:
         return Node("span", at, "overline", (Node("name", at, "lim"),), "limits")
 
-    def _varliminf(self, at: int, depth: int, token: str) -> Node:
+    def tex_varliminf(self, at: int, depth: int, token: str) -> Node:
         return Node("span", at, "underline", (Node("name", at, "lim"),), "limits")
 
-    def _not(self, at: int, depth: int, token: str) -> Node:
+    def tex_not(self, at: int, depth: int, token: str) -> Node:
         base = self.argument(depth, "what \\not strikes")
         found = unicodedata.normalize("NFC", f"{base.text}\u0338")
         if base.kind != "sign" or len(found) != 1:
@@ -535,11 +535,11 @@ class _Reader:
             )
         return Node("sign", at, found, note="rel")
 
-    def _bmod(self, at: int, depth: int, token: str) -> Node:
+    def tex_bmod(self, at: int, depth: int, token: str) -> Node:
         space = Node("space", at, size=known.SPACES[";"])
         return Node("row", at, parts=(space, _upright("mod", at), space))
 
-    def _pmod(self, at: int, depth: int, token: str) -> Node:
+    def tex_pmod(self, at: int, depth: int, token: str) -> Node:
         inner = self.argument(depth + 1, f"what follows {token}")
         name = (_upright("mod", at), Node("space", at, size=0.333)) if token != "\\pod" else ()
         parts = (*name, inner)
@@ -549,26 +549,26 @@ class _Reader:
         opened, closed = (Node("sign", at, c, note=k) for c, k in (("(", "open"), (")", "close")))
         return Node("row", at, parts=(space, opened, *parts, closed))
 
-    _pod = _mod = _pmod
+    tex_pod = tex_mod = tex_pmod
 
-    def _mathstrut(self, at: int, depth: int, token: str) -> Node:
+    def tex_mathstrut(self, at: int, depth: int, token: str) -> Node:
         return Node("phantom", at, "vphantom", (Node("sign", at, "(", note="ord"),))
 
-    _strut = _mathstrut
+    tex_strut = tex_mathstrut
 
-    def _ensuremath(self, at: int, depth: int, token: str) -> Node:
+    def tex_ensuremath(self, at: int, depth: int, token: str) -> Node:
         return self.argument(depth, "what \\ensuremath sets")
 
-    def _nonumber(self, at: int, depth: int, token: str) -> Node:
+    def tex_nonumber(self, at: int, depth: int, token: str) -> Node:
         return Node("gone", at)
 
-    _notag = _nonumber
+    tex_notag = tex_nonumber
 
-    def _hspace(self, at: int, depth: int, token: str) -> Node:
+    def tex_hspace(self, at: int, depth: int, token: str) -> Node:
         text, begin = self.raw(f"the width of {token}")
         return self._space(at, begin, text, token)
 
-    def _hskip(self, at: int, depth: int, token: str) -> Node:
+    def tex_hskip(self, at: int, depth: int, token: str) -> Node:
         begin = self.at
         rest = "".join(self.tokens[self.now :])
         found = _LENGTH.match(rest)
@@ -580,7 +580,7 @@ class _Reader:
             passed += len(self.take())
         return self._space(at, begin, found[0], token)
 
-    _kern = _mkern = _mskip = _hskip
+    tex_kern = tex_mkern = tex_mskip = tex_hskip
 
     def _space(self, at: int, begin: int, text: str, token: str) -> Node:
         found = _LENGTH.fullmatch(text)
@@ -591,15 +591,15 @@ class _Reader:
             self.fail(f"{token} is wider than 20 em", begin, "write less")
         return Node("space", at, size=size)
 
-    def _bra(self, at: int, depth: int, token: str) -> Node:
+    def tex_bra(self, at: int, depth: int, token: str) -> Node:
         left, right = tuple({"\\bra": "⟨|", "\\ket": "|⟩", "\\braket": "⟨⟩"}[token])
         inner = self.argument(depth + 1, f"what {token} holds")
         sides = (Node("sign", at, left, note="open"), inner, Node("sign", at, right, note="close"))
         return Node("row", at, parts=sides)
 
-    _ket = _braket = _bra
+    tex_ket = tex_braket = tex_bra
 
-    def _substack(self, at: int, depth: int, token: str) -> Node:
+    def tex_substack(self, at: int, depth: int, token: str) -> Node:
         self.blanks()
         if self.peek() != "{":
             self.fail("the lines of \\substack are missing", self.at, "\\substack{a \\\\ b}")
@@ -610,7 +610,7 @@ class _Reader:
         self.now += 1
         return Node("table", at, "..", rows, "c", 0.0)
 
-    def _begin(self, at: int, depth: int, token: str) -> Node:
+    def tex_begin(self, at: int, depth: int, token: str) -> Node:
         name, place = self.raw("the name of the environment")
         base = name.strip()
         if base not in known.TABLES:

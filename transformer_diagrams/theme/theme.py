@@ -49,7 +49,6 @@ class Sizes:
     lane_gap: float = 12.0  # between parallel side lanes, and from a lane to boxes
     track_gap: float = 8.0  # between parallel tracks in one channel
     label_gap: float = 4.5  # an arrow to the text beside it
-    io_gap: float = 5.0  # an input's or output's name to its arrow
     frame_pad: float = 12.0  # frame border to its content
     title_pad_x: float = 8.0  # frame border to its title, sideways
     title_pad_y: float = 6.5  # frame border to its title, up and down
