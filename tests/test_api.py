@@ -14,13 +14,15 @@ from typing import Any
 import pytest
 
 import transformer_diagrams as td
-from transformer_diagrams import figures, files, store
+from transformer_diagrams import api, figures, files, store
 from transformer_diagrams.api import load, locate, reading_order
 from transformer_diagrams.bundled import bundled_dir, bundled_specs
 from transformer_diagrams.emit import to_plain
 from transformer_diagrams.errors import DiagramError, Fault, Span
+from transformer_diagrams.graph.infer import Inference
+from transformer_diagrams.graph.options import Settings
 from transformer_diagrams.options import AskError, Options, points, settle
-from transformer_diagrams.spec.model import Show
+from transformer_diagrams.spec.model import Show, Spec
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -196,11 +198,11 @@ def test_same_input_same_bytes_whatever_the_hash_seed() -> None:
 def test_asking_wins_over_the_spec_and_that_over_the_default() -> None:
     show = Show(shapes="all", direction="right", legend=True, config="8B")
     assert settle({}) == Options()
-    settled = settle({}, show)
+    settled = settle({}).over(show)
     assert (settled.shapes, settled.direction, settled.legend) == ("all", "right", True)
     assert settled.config == "8B"
     assert settled.theme == Options().theme
-    settled = settle({"shapes": "none", "legend": False, "direction": None}, show)
+    settled = settle({"shapes": "none", "legend": False, "direction": None}).over(show)
     assert (settled.shapes, settled.legend, settled.direction) == ("none", False, "right")
 
 
@@ -559,3 +561,41 @@ def test_wrong_types_in_calls_are_told_as_faults(value: Any) -> None:
     for call in calls:
         with contextlib.suppress(DiagramError):
             call()
+
+
+# -- each stage once
+
+
+def test_inference_of_a_setting_runs_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is asked of a model, the shapes under one setting are worked out once."""
+    seen: list[tuple[object, ...]] = []
+    root = Inference.root
+
+    def counted(self: Inference, spec: Spec, settings: Settings, *, numeric: bool) -> object:
+        told = sorted(settings.options.items()), sorted(settings.numbers.items())
+        seen.append((numeric, settings.config, *map(str, told)))
+        return root(self, spec, settings, numeric=numeric)
+
+    monkeypatch.setattr(Inference, "root", counted)
+    model = load("llama3")
+    model._render("svg", model._options({}))
+    model.check()
+    assert len(seen) == len(set(seen))
+    once = len(seen)
+    model.graph(open=["attention"])
+    model.graph(config="8B")
+    model.check("8B")
+    model.lint()
+    model.emit("shapes")
+    assert len(seen) == once + 1, "only the symbols of the config asked for are new"
+    model.inspect("8B")
+    model.inspect("8B", flops="causal")
+    model.inspection("8B")
+    assert len(seen) == len(set(seen))
+
+
+def test_what_is_asked_is_settled_once_a_figure(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[object] = []
+    monkeypatch.setattr(api, "settle", lambda asked: calls.append(asked) or settle(asked))
+    load("gqa").render(theme="dark")
+    assert len(calls) == 1

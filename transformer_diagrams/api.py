@@ -1,25 +1,19 @@
 """The Python interface: one model, and everything that can be done with it.
 
-The only module that knows all stages:
-
-    bytes -> Spec -> Graph -> Graph with shapes -> Scene -> SVG, PNG, PDF, EPS, DOT
-                                     |                `-> lint
-                                     `-> parameters, KV cache, FLOPs
-
-A finished result is kept (see `store`), and then found again without running any stage.
+What is asked for is settled by `options`, the stages are run by `pipeline`, and a finished result
+is kept by `result`: found again, it runs no stage.
 """
 
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from transformer_diagrams import files, reading, store
+from transformer_diagrams import finding, pipeline, reading, result, store
 from transformer_diagrams.bundled import bundled_specs
 from transformer_diagrams.errors import (
     DiagramError,
@@ -28,43 +22,30 @@ from transformer_diagrams.errors import (
     ToolMissing,
     did_you_mean,
 )
-from transformer_diagrams.options import AskError, Options, ask_error, settle, typed
+from transformer_diagrams.finding import locate, specs_below
+from transformer_diagrams.options import Options, ask_error, fit, settle, typed
+from transformer_diagrams.pipeline import joined
+from transformer_diagrams.result import Rendering, save, unwritable
 
 if TYPE_CHECKING:
     from transformer_diagrams.count import Inspection
     from transformer_diagrams.diff import Comparison
-    from transformer_diagrams.graph.check import Checked
+    from transformer_diagrams.graph.check import Checked, Inferences
     from transformer_diagrams.graph.frame import Used
     from transformer_diagrams.graph.ir import Graph
     from transformer_diagrams.layout.scene import Scene
     from transformer_diagrams.lint import LintReport
-    from transformer_diagrams.render.formats import Drawing
     from transformer_diagrams.spec.library import SpecLibrary
     from transformer_diagrams.spec.model import Spec
-    from transformer_diagrams.theme import Theme
+
+__all__ = [
+    "Model", "Rendering", "bundled_ids", "compare", "compare_figure", "format_names", "load",
+    "locate", "reading_order", "save", "spec_schema", "specs_below", "theme_names", "unwritable",
+    "write_starter",
+]  # fmt: skip
 
 # What a call may give as `set`: {"d_m": 512}, ["d_m=512"] or [("d_m", 512)].
 Settable = Mapping[str, Any] | Iterable[str | tuple[str, Any]]
-
-# What a spec's `show:` may say too: asking for the default is then not the same as not asking.
-FROM_SPEC = ("direction", "shapes", "legend", "config")
-
-
-@dataclass(frozen=True, slots=True)
-class Rendering:
-    """A finished figure."""
-
-    data: bytes
-    media_type: str
-    warnings: tuple[Fault, ...] = ()
-    labels: tuple[tuple[str, str, str], ...] = ()  # measured for it, see `store.Entry`
-
-    def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the figure to ``path``, whole or not at all; makes missing folders."""
-        return save(Path(path), self.data)
-
-    def __str__(self) -> str:
-        return self.data.decode("utf-8")
 
 
 def load(target: str | os.PathLike[str], *, text: str | bytes | None = None) -> Model:
@@ -103,13 +84,8 @@ class Model:
         :raises AskError: when there is none (with the nearest id), or it cannot be read.
         :raises DiagramError: when it is larger than a spec can be.
         """
-        path = locate(target)
-        try:
-            return cls(reading.read(path), label=_shown(path), path=path)
-        except reading.TooLarge as fault:
-            raise DiagramError(reading.too_large(_shown(path))) from fault
-        except OSError as fault:
-            raise _unreadable(target, fault) from fault
+        path, data = finding.read(target)
+        return cls(data, label=finding.shown(path), path=path)
 
     @classmethod
     def from_text(cls, text: str | bytes, *, name: str = "<input>") -> Model:
@@ -140,13 +116,8 @@ class Model:
 
     @cached_property
     def _loaded(self) -> tuple[Spec, Report]:
-        from transformer_diagrams.spec.load import load_bytes, load_text
-
-        if self.text is not None:
-            spec, report = load_text(self.text, file=self.label)
-        else:
-            spec, report = load_bytes(self.data, file=self.label)
-        return spec, self.library.add(spec, report)
+        text = self.data if self.text is None else self.text
+        return pipeline.load(text, self.label, self.library)
 
     @property
     def spec(self) -> Spec:
@@ -164,33 +135,19 @@ class Model:
         return self.spec.title
 
     @cached_property
-    def _checked(self) -> Checked:
-        from transformer_diagrams.graph.check import check
+    def inferences(self) -> Inferences:
+        """The spec with shapes, under whatever setting is asked for."""
+        from transformer_diagrams.graph.check import Inferences
 
-        return check(self.spec, self.library)
+        return Inferences(self.spec, self.library)
+
+    @cached_property
+    def _checked(self) -> Checked:
+        return pipeline.check(self.inferences)
 
     @cached_property
     def _labels(self) -> Report:
-        """What is wrong with the texts of this spec and of those that it uses."""
-        from transformer_diagrams import labels
-
-        return _joined(fault for spec in self._specs() for fault in labels.faults(spec))
-
-    def _specs(self) -> Iterator[Spec]:
-        """This spec, and each that it uses, directly or not."""
-        from transformer_diagrams.spec.blocks import walk
-
-        todo = [self.spec]
-        seen = {self.spec.span.file}
-        while todo:
-            spec = todo.pop()
-            yield spec
-            for block in walk(spec.blocks):
-                if block.kind == "use":
-                    used = self.library.get(block.use, spec)
-                    if used.span.file not in seen:
-                        seen.add(used.span.file)
-                        todo.append(used)
+        return pipeline.texts(self.spec, self.library)
 
     # -- what a user asks for
 
@@ -206,12 +163,13 @@ class Model:
         if report.errors:
             from transformer_diagrams import labels
 
-            return _joined(report.faults, labels.faults(self._loaded[0]))
+            return joined(report.faults, labels.faults(self._loaded[0]))
         if config is None:
             lists = self._labels, self._checked.report, self._figure_faults
-            return _joined(report.faults, *(each.faults for each in lists))
-        self._know(config, ())
-        return _joined(report.faults, self._labels.faults, self._numbers(config, {}).faults)
+            return joined(report.faults, *(each.faults for each in lists))
+        fit(self.spec, config)
+        numbers = pipeline.numbers(self.inferences, config, ())
+        return joined(report.faults, self._labels.faults, numbers.faults)
 
     def used(self) -> list[Used]:
         """Every spec that this one uses: what its sizes and options were bound to, and how.
@@ -273,12 +231,11 @@ class Model:
         options = settle({"config": config, "set": set})
         if length is not None:
             typed("length", length, int)
-        self._know(options.config, options.set)
+        fit(self.spec, options.config, options.set)
         self._labels.raise_if_errors()
         self._checked.report.raise_if_errors()
         return inspect(
-            self.spec,
-            self.library,
+            self.inferences,
             config=config,
             overrides=dict(options.set),
             length=length,
@@ -313,62 +270,42 @@ class Model:
 
         :raises DiagramError: faults of the spec, or of what was asked.
         """
-        self._formats(format)
-        key = self._key(format, asked)
+        _known(format)
+        options = settle(asked)
+        key = self._key(format, options)
         entry = store.get(key)
         if entry is None:
             from transformer_diagrams.text import kept
 
             with kept.noted() as labels:
-                entry = self._render(format, asked)
+                entry = self._render(format, options.over(self.spec.show))
             entry = replace(entry, labels=tuple(labels))
-            if settle(asked).graphviz == "pure":  # a system's dot may change between runs
+            if options.graphviz == "pure":  # a system's dot may change between runs
                 store.put(key, entry)
         return Rendering(entry.data, entry.media_type, entry.warnings, entry.labels)
 
     def kept(self, format: str = "svg", **asked: Any) -> store.Entry | None:
         """The finished result of an earlier run, if there is one that still fits."""
-        return store.get(self._key(format, asked))
+        return store.get(self._key(format, settle(asked)))
 
     def lint(self, **asked: Any) -> LintReport:
         """What a strict reviewer would mark on the figure; options as for :meth:`render`."""
         from transformer_diagrams.lint import lint
 
-        options = settle(asked, self.spec.show)
-        return lint(self.scene(**asked), _theme(options))
+        options = self._options(asked)
+        return lint(pipeline.scene(self._graph(options), options), pipeline.theme(options))
 
     def graph(self, **asked: Any) -> Graph:
         """The block graph with shapes, as it will be drawn.
 
         :raises DiagramError: everything that :meth:`check` finds wrong, or what was asked.
         """
-        from transformer_diagrams.graph.build import build, draw
-
-        options = settle(asked, self.spec.show)
-        self._know(options.config, options.set)
-        self._sound()
-        try:
-            if not (options.config or options.set or options.callout):
-                return draw(self._checked.inferred, open=options.open, close=options.close)
-            if options.set:  # a config's numbers have been checked, these have not
-                self._numbers(options.config, dict(options.set)).raise_if_errors()
-            return build(
-                _called_out(self.spec, options.callout),
-                self.library,
-                config=options.config,
-                overrides=dict(options.set),
-                numbers=options.config is not None or bool(options.set),
-                open=options.open,
-                close=options.close,
-            )
-        except DiagramError as fault:
-            if all(each.code == "unknown-part" for each in fault.faults):
-                raise AskError(fault.faults) from fault
-            raise
+        return self._graph(self._options(asked))
 
     def scene(self, **asked: Any) -> Scene:
         """The figure as numbers."""
-        return _placed(self.graph(**asked), settle(asked, self.spec.show))
+        options = self._options(asked)
+        return pipeline.scene(self._graph(options), options)
 
     def emit(self, stage: str, **asked: Any) -> Any:
         """What a stage made, as plain data: ``spec``, ``graph``, ``shapes`` or ``scene``."""
@@ -404,7 +341,7 @@ class Model:
         """The files that this model was made from, and those whose appearance would change it."""
         own = (str(self.path),) if self.path is not None else ()
         try:
-            trace = self._trace()
+            trace = result.trace(self.spec, self.library)
         except DiagramError:
             return own
         return (*own, *sorted(trace.used), *trace.absent)
@@ -432,182 +369,38 @@ class Model:
 
     # -- how
 
+    def _options(self, asked: Mapping[str, Any]) -> Options:
+        return settle(asked).over(self.spec.show)
+
     def _sound(self) -> None:
         """Raise every error of the texts, the wiring and the shapes at once."""
-        _joined(self._labels.faults, self._checked.report.faults).raise_if_errors()
+        joined(self._labels.faults, self._checked.report.faults).raise_if_errors()
 
-    def _numbers(self, config: str | None, sets: Mapping[str, str]) -> Report:
-        """Faults of the shapes under one setting: as symbols, and with its numbers."""
-        from transformer_diagrams.graph.check import infer
-        from transformer_diagrams.graph.options import resolve_settings
+    def _graph(self, options: Options) -> Graph:
+        fit(self.spec, options.config, options.set)
+        self._sound()
+        return pipeline.graph(self.inferences, options)
 
-        settings = resolve_settings(self.spec, config=config, overrides=sets)
-        symbols = infer(self.spec, self.library, settings).report
-        numbers = infer(self.spec, self.library, settings, numeric=True).report
-        return _joined(symbols.faults, numbers.faults)
-
-    def _render(self, format: str, asked: Mapping[str, Any]) -> store.Entry:
-        from transformer_diagrams.render.formats import get
-
-        options = settle(asked, self.spec.show)
-        graph = self.graph(**asked)
-        drawing = _drawing(_placed(graph, options), options)
-        chosen = get(format)
-        data = chosen.write(drawing)
+    def _render(self, format: str, options: Options) -> store.Entry:
+        drawn = pipeline.figure(self._graph(options), options, format)
         told = {(f.code, f.found) for f in self._labels.warnings}  # there with their lines
-        warnings = _joined(
+        warnings = joined(
             self._loaded[1].warnings,
             self._checked.report.warnings,
             self._labels.warnings,
-            (f for f in drawing.warnings if (f.code, f.found) not in told),
+            (f for f in drawn.warnings if (f.code, f.found) not in told),
         ).faults
-        return store.Entry(data, chosen.media_type, tuple(warnings), self._trace())
+        trace = result.trace(self.spec, self.library)
+        return store.Entry(drawn.data, drawn.media_type, tuple(warnings), trace)
 
-    def _key(self, format: str, asked: Mapping[str, Any]) -> str:
-        """The name under which a result is kept; reads no YAML."""
-        default = Options().as_json()
-        wish = settle(asked).as_json()
-        wish = {
-            name: value
-            for name, value in wish.items()
-            if (asked.get(name) is not None if name in FROM_SPEC else value != default[name])
-        }
-        place = str(self.path.resolve()) if self.path is not None else str(Path.cwd())
-        return store.key_of(
-            self.data, format=format, options=wish, place=place, label=self.label, id=self.id
-        )
-
-    def _trace(self) -> store.Trace:
-        """Digests of every used file, and the places looked at before it was found."""
-        from transformer_diagrams.spec.blocks import walk
-
-        used: dict[str, str] = {}
-        absent: dict[str, None] = {}
-        todo = [self.spec]
-        while todo:
-            spec = todo.pop()
-            folder = Path(spec.span.file).parent
-            for block in walk(spec.blocks):
-                if block.kind != "use":
-                    continue
-                found = self.library.find(block.use, spec)
-                for suffix in (".yaml", ".yml"):
-                    before = folder / f"{block.use}{suffix}"
-                    if before == found:
-                        break
-                    absent[str(before.resolve())] = None
-                path = str(found.resolve())
-                if path not in used:
-                    used[path] = store.digest_of(path)
-                    todo.append(self.library.get(block.use, spec))
-        return store.Trace(used, tuple(sorted(absent)))
-
-    def _know(self, config: str | None, set: tuple[tuple[str, str], ...]) -> None:
-        """Raise for a config or a name that the spec does not have: the asker is to blame."""
-        spec = self.spec
-        if config is not None:
-            typed("config", config, str)
-        if config is not None and config not in spec.configs:
-            hint = did_you_mean(config, spec.configs, what="config") or "it has no configs"
-            raise ask_error(f"'{self.id}' has no config '{config}'", hint, code="unknown-config")
-        for name, value in set:
-            self._can_be(name, value)
-
-    def _can_be(self, name: str, value: str) -> None:
-        """Raise when the size or option ``name`` does not exist or cannot be ``value``."""
-        from transformer_diagrams.graph.options import option_value, positive_integer
-
-        spec = self.spec
-        if name in spec.dims:
-            if positive_integer(value) is None:
-                raise ask_error(
-                    f"{name} cannot be '{value}'", "a size is a whole number from 1 up", found=value
-                )
-        elif name in spec.options:
-            option = spec.options[name]
-            if option_value(option, value) is None:
-                legal = option.choices or ("true", "false")
-                hint = did_you_mean(value, legal, what="value")
-                raise ask_error(f"option {name} cannot be '{value}'", hint, found=value)
-        else:
-            hint = did_you_mean(name, [*spec.dims, *spec.options], what="name", most=20)
-            raise ask_error(
-                f"'{self.id}' has no size or option '{name}'", hint, code="unknown-name"
-            )
-
-    @staticmethod
-    def _formats(format: str) -> None:
-        if format not in format_names():
-            hint = did_you_mean(str(format), format_names(), what="format")
-            raise ask_error(f"there is no format '{format}'", hint, code="unknown-format")
+    def _key(self, format: str, options: Options) -> str:
+        return result.key(self.data, self.label, self.id, self.path, format, options)
 
 
-def _called_out(spec: Spec, names: Sequence[str]) -> Spec:
-    """``spec`` with the named parts (by the block's id or the used spec's) marked as call-outs.
-
-    :raises AskError: for a name that is none of its used specs and structures.
-    """
-    from transformer_diagrams.spec.blocks import walk
-    from transformer_diagrams.spec.model import Block
-
-    if not names:
-        return spec
-    parts = [block for block in walk(spec.blocks) if block.kind != "op"]
-    known = {name for block in parts for name in (block.id, block.use) if name}
-    for name in names:
-        if name not in known:
-            hint = did_you_mean(name, known, what="part") or "there is no used spec or structure"
-            raise ask_error(
-                f"'{spec.id}' has no part '{name}' to call out", hint, code="unknown-part"
-            )
-
-    def marked(block: Block) -> Block:
-        if block.kind != "op" and (block.id in names or block.use in names):
-            return replace(block, open="callout")
-        if block.children:
-            return replace(block, children=tuple(marked(child) for child in block.children))
-        return block
-
-    return replace(spec, blocks=tuple(marked(block) for block in spec.blocks))
-
-
-def _placed(graph: Graph, options: Options) -> Scene:
-    """The layout of ``graph`` as it was asked for."""
-    from transformer_diagrams.layout.engine import Options as LayoutOptions
-    from transformer_diagrams.layout.engine import layout
-
-    wish = LayoutOptions(direction=options.direction, shapes=options.shapes, legend=options.legend)
-    return layout(graph, _theme(options), wish)
-
-
-def _drawing(scene: Scene, options: Options) -> Drawing:
-    """A scene with all that a format needs to be told."""
-    from transformer_diagrams.render.formats import Drawing
-
-    return Drawing(
-        scene,
-        _theme(options),
-        width=options.width,
-        background=options.background,
-        graphviz=options.graphviz,
-        words=not options.outline_text,
-        scale=options.scale,
-        dpi=options.dpi,
-    )
-
-
-def _theme(options: Options) -> Theme:
-    from transformer_diagrams.theme import get
-
-    try:
-        return get(options.theme)
-    except DiagramError as fault:
-        raise AskError(fault.faults) from fault
-
-
-def _joined(*lists: Iterable[Fault]) -> Report:
-    """One report, each fault once."""
-    return Report(list(dict.fromkeys(fault for faults in lists for fault in faults)))
+def _known(format: str) -> None:
+    if format not in format_names():
+        hint = did_you_mean(str(format), format_names(), what="format")
+        raise ask_error(f"there is no format '{format}'", hint, code="unknown-format")
 
 
 def compare(
@@ -630,10 +423,10 @@ def compare(
 
     graphs, counts = [], []
     for model, config in ((a, config_a), (b, config_b)):
-        model._know(config, ())
+        fit(model.spec, config)
         model._sound()
         # Symbols, whatever the config: a size that has another number is no other structure.
-        graphs.append(build(model.spec, model.library, config=config, open=["*"]))
+        graphs.append(build(model.inferences, config=config, open=["*"]))
         counts.append(model.inspection(config, length=length))
     lengths = {found.numbers["d_t"] for found in counts if "d_t" in found.numbers}
     if length is None and len(lengths) > 1:  # work a token is compared at one length
@@ -659,11 +452,8 @@ def compare_figure(
     :raises DiagramError: faults of one of the specs, or of what was asked.
     """
     from transformer_diagrams.diff.figure import side_by_side
-    from transformer_diagrams.layout.engine import Options as LayoutOptions
-    from transformer_diagrams.layout.engine import layout
-    from transformer_diagrams.render.formats import get
 
-    Model._formats(format)
+    _known(format)
     found = compare(a, b, config_a=config_a, config_b=config_b)
     options = settle(asked)
     wanted = [name for name in options.open if not (name == "*" or name.isdecimal())]
@@ -677,12 +467,7 @@ def compare_figure(
         )
         for model, config in ((a, config_a), (b, config_b))
     ]
-    wish = LayoutOptions(direction=options.direction, shapes=options.shapes, legend=options.legend)
-    scene = layout(side_by_side(graphs[0], graphs[1], found), _theme(options), wish)
-    drawing = _drawing(scene, options)
-    chosen = get(format)
-    data = chosen.write(drawing)
-    return Rendering(data, chosen.media_type, tuple(drawing.warnings))
+    return pipeline.figure(side_by_side(graphs[0], graphs[1], found), options, format)
 
 
 def _opens(model: Model, name: str) -> bool:
@@ -769,108 +554,9 @@ def reading_order(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [by_id[name] for name in done]
 
 
-def save(path: Path, data: bytes) -> Path:
-    """Write ``data`` to ``path``, whole or not at all; makes missing folders.
-
-    A link is written through, and an existing file keeps its mode.
-
-    :raises AskError: when the place cannot be written, or holds a file marked read-only.
-    """
-    try:
-        files.write(path, data)
-    except (OSError, ValueError) as fault:
-        raise unwritable(path, fault) from fault
-    return path
-
-
-def unwritable(path: Path, fault: OSError | ValueError) -> AskError:
-    """What to say of a place that cannot be written."""
-    reason = getattr(fault, "strerror", None) or str(fault)
-    return ask_error(f"'{path}' cannot be written: {reason}", code="unwritable")
-
-
-def specs_below(folder: str | os.PathLike[str]) -> list[Path]:
-    """Every spec below a folder, sorted.
-
-    :raises AskError: when there is none, or the folder or one in it cannot be read.
-    """
-    try:
-        found = files.below(folder, ".yaml", ".yml")
-    except OSError as fault:
-        raise _unreadable(str(fault.filename or folder), fault) from fault
-    if not found:
-        raise ask_error(f"there is no spec (*.yaml) in the folder '{folder}'", code="no-such-spec")
-    return found
-
-
-def locate(target: str) -> Path:
-    """The file behind a path or id: a file of that name, `ID.yaml` here, then the bundled spec.
-
-    :raises AskError: when there is none; the hint names the nearest.
-    """
-    typed("a spec's name or path", target, str)
-    if not target:
-        raise ask_error("an empty name names no spec", code="no-such-spec")
-    path = Path(target)
-    if _is_file(path):
-        return path
-    if path.suffix in (".yaml", ".yml") or len(path.parts) > 1:
-        folder = path.parent
-        _no_other_kind(path)
-        try:
-            beside = [name for name in os.listdir(folder) if name.endswith((".yaml", ".yml"))]
-            hint = did_you_mean(path.name, beside, what="file", most=6)
-        except (OSError, ValueError):
-            hint = f"there is no folder '{folder}' that can be read"
-        raise ask_error(f"there is no file '{target}'", hint, code="no-such-spec")
-    here = Path(f"{target}.yaml")
-    if _is_file(here):
-        return here
-    bundled = bundled_specs()
-    if target in bundled:
-        return bundled[target]
-    _no_other_kind(path)
-    hint = did_you_mean(target, bundled, what="spec", most=0)
-    more = "`transformer-diagrams list` shows all ids; a file is named by its path"
-    raise ask_error(f"there is no spec '{target}'", f"{hint} {more}".strip(), code="no-such-spec")
-
-
-def _is_file(path: Path) -> bool:
-    """Whether a path names a file, and not a folder or a pipe.
-
-    :raises AskError: when the system does not say.
-    """
-    try:
-        return stat.S_ISREG(os.stat(path).st_mode)
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-    except (OSError, ValueError) as fault:
-        raise _unreadable(str(path), fault) from fault
-
-
-def _no_other_kind(path: Path) -> None:
-    """:raises AskError: when something of that name is there, which is no file."""
-    if os.path.lexists(path):
-        what = "a folder, not a spec" if os.path.isdir(path) else "no file of the usual kind"
-        raise ask_error(f"'{path}' is {what}", code="no-such-spec")
-
-
-def _unreadable(name: str, fault: OSError | ValueError) -> AskError:
-    reason = getattr(fault, "strerror", None) or str(fault)
-    return ask_error(f"'{name}' cannot be read: {reason}", code="unreadable")
-
-
 def bundled_ids() -> tuple[str, ...]:
     """The ids of the specs that come with the package, sorted."""
     return tuple(bundled_specs())
-
-
-def _shown(path: Path) -> str:
-    """A path as a message should show it: relative to here when it lies below."""
-    try:
-        return str(path.relative_to(Path.cwd()))
-    except (ValueError, OSError):
-        return str(path)
 
 
 def _id_from(label: str) -> str:

@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from transformer_diagrams.errors import DiagramError, Fault, did_you_mean
 
 if TYPE_CHECKING:
-    from transformer_diagrams.spec.model import Show
+    from transformer_diagrams.spec.model import Show, Spec
 
 DIRECTIONS = ("up", "right", "down")
 SHAPES = ("none", "changes", "all")
 BACKGROUNDS = ("theme", "none", "white")
 GRAPHVIZ = ("pure", "dot")
+
+# What a spec's `show:` may say too: asking for the default is then not the same as not asking.
+FROM_SPEC = frozenset(("direction", "shapes", "legend", "config"))
 
 POINTS = {"": 1.0, "pt": 1.0, "px": 0.75, "in": 72.0, "cm": 72 / 2.54, "mm": 72 / 25.4, "pc": 12.0}
 
@@ -72,29 +75,34 @@ class Options:
     dpi: float | None = None
     graphviz: str = "pure"
     outline_text: bool = False
+    said: frozenset[str] = frozenset()  # which of `FROM_SPEC` were asked for
 
-    def as_json(self) -> dict[str, Any]:
-        """The options as plain data, in the order of the fields."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}
+    def over(self, show: Show) -> Options:
+        """With what a spec's ``show:`` says where nothing was asked for."""
+        left = [name for name in FROM_SPEC if name not in self.said]
+        return replace(self, **{name: getattr(show, name) for name in left})
+
+    def wish(self) -> dict[str, Any]:
+        """What was asked for, as plain data: all that is no default."""
+        default = Options()
+        return {
+            f.name: getattr(self, f.name)
+            for f in fields(self)
+            if f.name != "said"
+            and (f.name in self.said or getattr(self, f.name) != getattr(default, f.name))
+        }
 
 
 _LISTS = ("open", "close", "callout")
 
 
-def settle(asked: Mapping[str, Any], show: Show | None = None) -> Options:
-    """Merge what was ``asked`` (None: not said) over the spec's ``show`` over the defaults.
+def settle(asked: Mapping[str, Any]) -> Options:
+    """What was ``asked`` (None: not said) over the defaults.
 
     :raises AskError: for an unknown option, or a value that it cannot take.
     """
-    known = [f.name for f in fields(Options)]
+    known = [f.name for f in fields(Options) if f.name != "said"]
     values: dict[str, Any] = {}
-    if show is not None:
-        values |= {
-            "shapes": show.shapes,
-            "direction": show.direction,
-            "legend": show.legend,
-            "config": show.config,
-        }
     for name, value in asked.items():
         if name not in known:
             raise ask_error(
@@ -122,7 +130,36 @@ def settle(asked: Mapping[str, Any], show: Show | None = None) -> Options:
             typed(name, number, int, float)
         if number is not None and not 0 < float(number) <= most:
             raise ask_error(f"{name} must lie above 0 and not above {most:g}, not {number}")
-    return Options(**values)
+    return Options(**values, said=frozenset(values.keys() & FROM_SPEC))
+
+
+def fit(spec: Spec, config: str | None, sizes: Iterable[tuple[str, str]] = ()) -> None:
+    """Raise for a config, or a size or option that is set, which the spec does not have.
+
+    :raises AskError: with the nearest name, or what the value may be.
+    """
+    from transformer_diagrams.graph.options import option_value, positive_integer
+
+    if config is not None:
+        typed("config", config, str)
+        if config not in spec.configs:
+            hint = did_you_mean(config, spec.configs, what="config") or "it has no configs"
+            raise ask_error(f"'{spec.id}' has no config '{config}'", hint, code="unknown-config")
+    for name, value in sizes:
+        if name in spec.dims:
+            if positive_integer(value) is None:
+                hint = "a size is a whole number from 1 up"
+                raise ask_error(f"{name} cannot be '{value}'", hint, found=value)
+        elif name in spec.options:
+            option = spec.options[name]
+            if option_value(option, value) is None:
+                hint = did_you_mean(value, option.choices or ("true", "false"), what="value")
+                raise ask_error(f"option {name} cannot be '{value}'", hint, found=value)
+        else:
+            hint = did_you_mean(name, [*spec.dims, *spec.options], what="name", most=20)
+            raise ask_error(
+                f"'{spec.id}' has no size or option '{name}'", hint, code="unknown-name"
+            )
 
 
 def points(width: float | str) -> float:

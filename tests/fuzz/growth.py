@@ -685,7 +685,7 @@ def uses_doubled(n: int) -> Made:
 def stages(place: Path, *, drawn: bool = True) -> dict[str, float]:
     """Seconds of each stage on one spec; those after a refusal are left out, and, unless it is
     ``drawn``, those after the counts."""
-    from transformer_diagrams import DiagramError, api
+    from transformer_diagrams import DiagramError, api, pipeline
     from transformer_diagrams.diff.compare import compare as compare_graphs
     from transformer_diagrams.faults_text import faults_text
 
@@ -720,9 +720,9 @@ def stages(place: Path, *, drawn: bool = True) -> dict[str, float]:
         from transformer_diagrams.lint import lint
         from transformer_diagrams.options import settle
 
-        lint(scene, api._theme(settle({})))
+        lint(scene, pipeline.theme(settle({})))
         done("lint")
-        model._render("svg", {})
+        model._render("svg", model._options({}))
         done("svg")
         model.emit("graph")
         done("emit")

@@ -123,7 +123,7 @@ class Examiner:
             steps.append(("open", lambda: model.graph(open=["*"])))
             steps.append(("diff", lambda: self.api.compare(model, model).as_json()))
         if draw:
-            steps.append(("render", lambda: model._render("svg", {})))
+            steps.append(("render", lambda: model._render("svg", model._options({}))))
             steps.append(("lint", model.lint))
         for name, step in steps:
             stage[0] = name

@@ -18,7 +18,7 @@ from transformer_diagrams.count.params import Params, count_params
 from transformer_diagrams.count.tally import Counter
 from transformer_diagrams.dims import Dim, DimError, Speller
 from transformer_diagrams.errors import NOWHERE, DiagramError, Fault, Report
-from transformer_diagrams.graph.check import infer
+from transformer_diagrams.graph.check import Inferences
 from transformer_diagrams.graph.infer import Library
 from transformer_diagrams.graph.lengths import LENGTHS
 from transformer_diagrams.graph.options import (
@@ -139,7 +139,7 @@ class Inspection:
 
 
 def inspect(
-    spec: Spec,
+    of: Spec | Inferences,
     library: Library | None = None,
     *,
     config: str | None = None,
@@ -147,7 +147,7 @@ def inspect(
     length: int | None = None,
     convention: str = DENSE,
 ) -> Inspection:
-    """Count ``spec`` under ``config`` with ``overrides`` (sizes and options, as `--set`).
+    """Count a spec under ``config`` with ``overrides`` (sizes and options, as `--set`).
 
     ``length`` is the number of positions (``d_t`` and, unless bound otherwise, ``d_s``) that the
     FLOPs and the total of the cache are for; default 1024. ``convention`` says what a causal mask
@@ -157,6 +157,8 @@ def inspect(
     Raises:
         DiagramError: a fault in the spec, in a name or in a value.
     """
+    inferences = Inferences.of(of, library)
+    spec = inferences.spec
     settings = resolve_settings(spec, config=config, overrides=overrides)
     if length is not None and positive_integer(length) is None:
         raise DiagramError(
@@ -176,8 +178,8 @@ def inspect(
     numbers = known_numbers(spec, settings, report.add)
     report.raise_if_errors()
     # The numeric run checks the divisions; the symbolic one gives the formulas.
-    infer(spec, library, settings, numeric=True).report.raise_if_errors()
-    found = infer(spec, library, settings, numeric=False)
+    inferences.under(settings, numeric=True).report.raise_if_errors()
+    found = inferences.under(settings)
     found.report.raise_if_errors()
     assert found.frame is not None  # no errors, so everything is known
     defaults = _defaults(spec, settings)

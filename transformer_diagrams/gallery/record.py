@@ -206,11 +206,7 @@ def _shape(inputs: tuple[Port, ...], outputs: tuple[Port, ...]) -> str:
 
 def _learned(model: Model) -> Iterator[tuple[str, Any]]:
     """(path, weights of one copy) of every used spec, opened or closed."""
-    from transformer_diagrams.graph.check import infer
-    from transformer_diagrams.graph.options import resolve_settings
-
-    settings = resolve_settings(model.spec, config=None, overrides={})
-    frame = infer(model.spec, model.library, settings).frame
+    frame = model.inferences.under().frame
     if frame is not None:
         yield from _used(frame, "")
 

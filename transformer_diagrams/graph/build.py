@@ -8,7 +8,7 @@ from typing import Any
 
 from transformer_diagrams.dims import DimError, Speller
 from transformer_diagrams.errors import Report
-from transformer_diagrams.graph.check import Inferred, infer
+from transformer_diagrams.graph.check import Inferences, Inferred
 from transformer_diagrams.graph.draw import Drawer
 from transformer_diagrams.graph.infer import Library
 from transformer_diagrams.graph.ir import Graph
@@ -22,7 +22,7 @@ NONE: Mapping[str, Any] = MappingProxyType({})
 
 
 def build(
-    spec: Spec,
+    of: Spec | Inferences,
     library: Library | None = None,
     *,
     config: str | None = None,
@@ -31,7 +31,7 @@ def build(
     open: Iterable[str] = (),
     close: Iterable[str] = (),
 ) -> Graph:
-    """The graph of ``spec``: options decided, wires made, every shape inferred.
+    """The graph of a spec: options decided, wires made, every shape inferred.
 
     ``overrides`` sets sizes and options by name, on top of ``config``. With ``numbers``, the
     counts of repeats and piles are numbers where the settings give them. ``open`` names what is
@@ -41,8 +41,9 @@ def build(
     Raises:
         DiagramError: every fault of the spec, or a name that is nowhere.
     """
-    settings = resolve_settings(spec, config=config, overrides=overrides)
-    inferred = infer(spec, library, settings)
+    inferences = Inferences.of(of, library)
+    settings = resolve_settings(inferences.spec, config=config, overrides=overrides)
+    inferred = inferences.under(settings)
     inferred.report.raise_if_errors()
     return draw(inferred, numbers=numbers, open=open, close=close)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from transformer_diagrams.dims import Condition, Dim, Facts, Speller, spelt_by
 from transformer_diagrams.errors import DiagramError, Fault, Report, TooManyFaults
 from transformer_diagrams.graph.frame import Frame
-from transformer_diagrams.graph.infer import Inference, Library, Need
+from transformer_diagrams.graph.infer import Inference, Library, Need, Wired
 from transformer_diagrams.graph.options import (
     Settings,
     default_options,
@@ -65,6 +65,30 @@ class Inferred:
         return facts.reduce(dim)
 
 
+class Inferences:
+    """The shapes of one spec: inferred once for each setting, whoever asks for them."""
+
+    def __init__(self, spec: Spec, library: Library | None = None) -> None:
+        self.spec = spec
+        self.library = library
+        self._wired: Wired = {}
+        self._found: dict[tuple[object, ...], Inferred] = {}
+
+    @classmethod
+    def of(cls, spec: Spec | Inferences, library: Library | None = None) -> Inferences:
+        """Those that there are, or new ones."""
+        return spec if isinstance(spec, Inferences) else cls(spec, library)
+
+    def under(self, settings: Settings | None = None, *, numeric: bool = False) -> Inferred:
+        """See :func:`infer`."""
+        settings = settings if settings is not None else Settings(default_options(self.spec))
+        told = settings.options, settings.numbers, settings.origins
+        key = (numeric, settings.config, *(tuple(sorted(each.items())) for each in told))
+        if key not in self._found:
+            self._found[key] = _infer(self.spec, self.library, settings, numeric, self._wired)
+        return self._found[key]
+
+
 def infer(
     spec: Spec,
     library: Library | None = None,
@@ -77,8 +101,13 @@ def infer(
     Faults are in the report, not raised. With ``numeric``, sizes that the settings fix are
     numbers; else all are symbols.
     """
-    settings = settings if settings is not None else Settings(default_options(spec))
-    session = Inference(library)
+    return Inferences(spec, library).under(settings, numeric=numeric)
+
+
+def _infer(
+    spec: Spec, library: Library | None, settings: Settings, numeric: bool, wired: Wired
+) -> Inferred:
+    session = Inference(library, wired)
     if settings.config is not None and numeric:
         session.setting = f"config '{settings.config}'"
     with no_collection():
@@ -108,23 +137,24 @@ class Checked:
     assumed: tuple[Need, ...] = ()
 
 
-def check(spec: Spec, library: Library | None = None) -> Checked:
-    """Check ``spec`` as symbols, for each value of each option, and with each config's numbers.
+def check(of: Spec | Inferences, library: Library | None = None) -> Checked:
+    """Check a spec as symbols, for each value of each option, and with each config's numbers.
 
     Every fault and warning is in the report. What must hold for a size to be one, and follows
     from nothing that the specs state, is a fault unless the configs show it. What else must hold
     is checked with each config; without configs it is left in ``assumed``.
     """
-    inferred = infer(spec, library)
+    inferences = Inferences.of(of, library)
+    spec, inferred = inferences.spec, inferences.under()
     report = Report()
     with suppress(TooManyFaults):  # the report says so
-        _check_settings(spec, library, inferred, report)
+        _check_settings(spec, inferences, inferred, report)
     assumed = () if spec.configs else inferred.needs
     return Checked(inferred, report, assumed)
 
 
 def _check_settings(
-    spec: Spec, library: Library | None, inferred: Inferred, report: Report
+    spec: Spec, inferences: Inferences, inferred: Inferred, report: Report
 ) -> None:
     report.extend(inferred.report.faults)
     variations = list(_variations(spec))
@@ -153,10 +183,10 @@ def _check_settings(
         key = _options(settings)
         if key not in symbolic:
             # Other options, other blocks: the symbols must fit these too.
-            symbolic[key] = infer(spec, library, settings)
+            symbolic[key] = inferences.under(settings)
             words = f"with the options of config '{name}'"
             _merge(report, [with_note(f, words) for f in symbolic[key].report.faults])
-        numbers = infer(spec, library, settings, numeric=True).report
+        numbers = inferences.under(settings, numeric=True).report
         if symbolic[key].report.errors:
             # A fault among the symbols would come again in numbers; relations are told anyway.
             _merge(report, [f for f in numbers.errors if f.code in _RELATIONS])
@@ -165,7 +195,7 @@ def _check_settings(
     for options, words in variations:
         key = _options(Settings(options))
         if key not in symbolic:
-            symbolic[key] = infer(spec, library, Settings(options))
+            symbolic[key] = inferences.under(Settings(options))
             _merge(report, [with_note(f, words) for f in symbolic[key].report.errors])
     _merge(report, _unsettled(spec, list(symbolic.values())))
     report.extend(_lint([each.frame for each in symbolic.values() if each.frame]))

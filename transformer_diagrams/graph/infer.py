@@ -82,11 +82,16 @@ class Need:
     firm: bool = False
 
 
+# Owner of the id, program, and what was found wrong with it.
+Wired = dict[tuple[int, tuple[Any, ...]], tuple[Spec, Program | None, tuple[Fault, ...]]]
+
+
 @dataclass(slots=True)
 class Inference:
     """One run over one root spec: the frames, the faults, and what had to be assumed."""
 
     library: Library | None
+    wired: Wired = field(default_factory=dict)  # by earlier runs over the same specs
     report: Report = field(default_factory=Report)
     needs: dict[str, Need] = field(default_factory=dict)
     introduced: dict[str, Dim] = field(default_factory=dict)
@@ -172,10 +177,16 @@ class Inference:
         """The wired form of ``spec``, once for each setting of its options."""
         key = (id(spec), tuple(sorted(options.items())))
         if key not in self._programs:
-            self._kept.append(spec)
-            self._programs[key] = wire(
-                spec, options, takes_nothing=self.takes_nothing(spec), report=self.fault
-            )
+            if key in self.wired:
+                for fault in self.wired[key][2]:
+                    self.fault(fault)
+            else:
+                before = len(self.report.faults)
+                program = wire(
+                    spec, options, takes_nothing=self.takes_nothing(spec), report=self.fault
+                )
+                self.wired[key] = spec, program, tuple(self.report.faults[before:])
+            self._programs[key] = self.wired[key][1]
         return self._programs[key]
 
     def fault(self, fault: Fault) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -137,6 +137,20 @@ class SpecLibrary:
         path = self.find(ref, base)
         spec, _ = self._file(path)
         return spec, self._check(path, _folder_of(base))
+
+    def closure(self, spec: Spec) -> Iterator[Spec]:
+        """``spec``, and each that it uses, directly or not; each file once."""
+        todo = [spec]
+        seen = {spec.span.file}
+        while todo:
+            user = todo.pop()
+            yield user
+            for block in walk(user.blocks):
+                if block.kind == "use":
+                    used = self.get(block.use, user)
+                    if used.span.file not in seen:
+                        seen.add(used.span.file)
+                        todo.append(used)
 
     def add(self, spec: Spec, report: Report) -> Report:
         """Take in a spec read from a text; the report, completed by the checks of its uses."""
