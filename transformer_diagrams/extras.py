@@ -16,7 +16,7 @@ EXTRAS = {  # name to import: (name to install, extra, what it does)
 def need(extra: str) -> None:
     """Look, without importing, for all packages of an extra.
 
-    Raises :class:`ToolMissing` that says what to install.
+    :raises ToolMissing: that says what to install.
     """
     for module, (wheel, group, purpose) in EXTRAS.items():
         if group == extra and package_folder(module) is None:

@@ -37,8 +37,7 @@ class Evaluator:
     def __call__(self, dim: Dim) -> Amount:
         """``dim`` as an amount.
 
-        Raises:
-            DiagramError: the numbers give no whole number (a division with a remainder).
+        :raises DiagramError: the numbers give no whole number (a division with a remainder).
         """
         exact = self.reduce(dim)
         formula = exact

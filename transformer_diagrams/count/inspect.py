@@ -154,8 +154,7 @@ def inspect(
     saves: nothing (dense), or the pairs that it hides (causal). A size with a definition may only
     be set to an equal number.
 
-    Raises:
-        DiagramError: a fault in the spec, in a name or in a value.
+    :raises DiagramError: a fault in the spec, in a name or in a value.
     """
     inferences = Inferences.of(of, library)
     spec = inferences.spec

@@ -385,8 +385,11 @@ class Dim:
         return rebuild(self, put)
 
     def evaluate(self, values: Mapping[str, int]) -> int:
-        """The number for these values. Raises DimError for a name without a value, and where an
-        exact division leaves a remainder (the message has the numbers)."""
+        """The number for these values.
+
+        :raises DimError: for a name without a value, and where an exact division leaves a remainder
+            (the message has the numbers).
+        """
         name = self.name
         if name is not None and name in values:
             return int(values[name])
@@ -496,7 +499,10 @@ def const(value: int | Fraction) -> Dim:
 
 @lru_cache(maxsize=8192)
 def sym(name: str) -> Dim:
-    """A named size. Raises DimError when ``name`` is not a name."""
+    """A named size.
+
+    :raises DimError: when ``name`` is not a name.
+    """
     if not name.isidentifier() or name in ("min", "max", "floor", "ceil"):
         raise DimError(
             f"'{name}' is not a name for a size",
@@ -551,7 +557,10 @@ def summed(dims: list[Dim]) -> Dim:
 
 
 def divided(a: Dim, b: Dim) -> Dim:
-    """The exact quotient. Raises DimError when ``b`` is 0."""
+    """The exact quotient.
+
+    :raises DimError: when ``b`` is 0.
+    """
     if not b.terms:
         raise DimError(f"{a} is divided by 0")
     if b is ONE or not a.terms:

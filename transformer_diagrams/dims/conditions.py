@@ -41,8 +41,11 @@ class Condition:
         return Condition(self.op, self.left.subs(values), self.right.subs(values))
 
     def evaluate(self, bindings: Mapping[str, int]) -> bool:
-        """Whether it holds in numbers. Raises DimError for a name without a value and for an
-        exact division that leaves a remainder."""
+        """Whether it holds in numbers.
+
+        :raises DimError: for a name without a value and for an exact division that leaves a
+            remainder.
+        """
         a, b = self.left.evaluate(bindings), self.right.evaluate(bindings)
         if self.op == "|":
             return b == 0 if a == 0 else b % a == 0
@@ -73,7 +76,9 @@ class Condition:
 
 
 def parse_condition(text: str) -> Condition:
-    """The relation in ``text``; ``b % a == 0`` is ``a | b``. Raises DimError with a column.
+    """The relation in ``text``; ``b % a == 0`` is ``a | b``.
+
+    :raises DimError: with a column.
 
     >>> str(parse_condition("n_h % n_g == 0")), str(parse_condition("k <= d_s"))
     ('n_g | n_h', 'k <= d_s')

@@ -55,7 +55,7 @@ class Facts:
     What is defined is taken for a size, a whole number from 1 up; with ``trusting=False`` it is
     not, so that one may ask whether it is one.
 
-    Raises DimError for definitions in a circle, and for two that contradict each other.
+    :raises DimError: for definitions in a circle, and for two that contradict each other.
     """
 
     __slots__ = (

@@ -59,7 +59,10 @@ class Token:
 
 
 def tokens(text: str) -> list[Token]:
-    """The tokens of ``text`` and one of kind "end". Raises DimError for a foreign character."""
+    """The tokens of ``text`` and one of kind "end".
+
+    :raises DimError: for a foreign character.
+    """
     if len(text) > MAX_TEXT:
         raise DimError(f"the formula is {len(text):,} characters long, at most {MAX_TEXT:,} fit", 1)
     source = text.translate(_SAME)
@@ -371,7 +374,9 @@ def _guarded(reader: Reader, read: Callable[[], Any]) -> Any:
 
 @lru_cache(maxsize=16384)
 def parse(text: str) -> Dim:
-    """The formula in ``text``. Raises DimError with the column (from 1) and a hint.
+    """The formula in ``text``.
+
+    :raises DimError: with the column (from 1) and a hint.
 
     >>> str(parse("(d_m / n_h) * 2 n_h + 1"))
     '2 d_m + 1'
@@ -394,7 +399,9 @@ def parse(text: str) -> Dim:
 
 @lru_cache(maxsize=16384)
 def names_in(text: str) -> tuple[str, ...]:
-    """The names as written, also those that cancel. Raises DimError for a foreign character.
+    """The names as written, also those that cancel.
+
+    :raises DimError: for a foreign character.
 
     >>> names_in("d_m + min(bar, 3) - min(bar, 3)")
     ('d_m', 'bar')

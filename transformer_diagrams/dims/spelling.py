@@ -146,8 +146,7 @@ class Speller:
     def as_written(self, text: str) -> str:
         """TeX of a formula or relation of the spec, exactly as it stands there.
 
-        Raises:
-            DimError: it cannot be read.
+        :raises DimError: it cannot be read.
         """
         notation = self._tex_notation()
         try:
@@ -374,7 +373,11 @@ class _Trace(Reader):
         self.names = names  # of the text -> of the notation
 
     def whole(self) -> _Traced:
-        """The whole text. Raises _Unclear, and DimError where it cannot be read."""
+        """The whole text.
+
+        :raises _Unclear: when a part could be read in two ways.
+        :raises DimError: where it cannot be read.
+        """
         found: _Traced = self.sum()
         self.end()
         if found.negative:

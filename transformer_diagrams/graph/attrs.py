@@ -17,8 +17,7 @@ def evaluate_attrs(op: Op, block: Block, scope: Scope) -> Mapping[str, Any]:
 
     A value that is the name of an option becomes the option's value.
 
-    Raises:
-        DiagramError: with every unknown, missing or unreadable attribute.
+    :raises DiagramError: with every unknown, missing or unreadable attribute.
     """
     faults: list[Fault] = []
     known = {attr.name: attr for attr in op.attrs}

@@ -38,8 +38,7 @@ def build(
     drawn opened: ids of `use` blocks, structures or specs, paths such as ``attention/rope``,
     ``*`` for all, a number for so many levels. ``close`` names what is drawn as one box.
 
-    Raises:
-        DiagramError: every fault of the spec, or a name that is nowhere.
+    :raises DiagramError: every fault of the spec, or a name that is nowhere.
     """
     inferences = Inferences.of(of, library)
     settings = resolve_settings(inferences.spec, config=config, overrides=overrides)

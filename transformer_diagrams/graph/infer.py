@@ -989,8 +989,7 @@ class _Run:
     def _doubts(self, call: Call, outputs: tuple[Shape, ...]) -> tuple[Condition, ...]:
         """What must hold for the sizes that an op works out to be sizes, and is not known.
 
-        Raises:
-            OpFault: a size that is surely none.
+        :raises OpFault: a size that is surely none.
         """
         facts = self.scope.facts
         given = {size for shape in call.inputs for size in shape.dims}
@@ -1122,8 +1121,7 @@ class _Run:
         They are those that inputs have beyond what the spec states of them; an input without any
         serves all.
 
-        Raises:
-            OpFault: inputs that have different ones.
+        :raises OpFault: inputs that have different ones.
         """
         found: Shape | None = None
         first = ""

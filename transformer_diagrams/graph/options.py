@@ -48,8 +48,7 @@ def resolve_settings(
     ``overrides`` mixes dims and options, as ``--set`` does; a dim's value is an integer or an
     expression without names ("4 * 1024").
 
-    Raises:
-        DiagramError: unknown config or name (with the nearest), a value of the wrong kind.
+    :raises DiagramError: unknown config or name (with the nearest), a value of the wrong kind.
     """
     faults: list[Fault] = []
     options = default_options(spec)

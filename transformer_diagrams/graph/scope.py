@@ -88,9 +88,8 @@ class Scope:
     ) -> Dim:
         """The size that ``text`` means here; ``least`` and ``beside`` as for an op's attribute.
 
-        Raises:
-            DiagramError: bad grammar (with the column), a name that is not declared, a formula
-                without a value, or one that is not known to be large enough.
+        :raises DiagramError: bad grammar (with the column), a name that is not declared, a formula
+            without a value, or one that is not known to be large enough.
         """
         found = self._dims.get(text)
         if found is None:

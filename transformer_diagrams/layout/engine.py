@@ -23,8 +23,7 @@ from transformer_diagrams.theme import Theme
 def layout(graph: Graph, theme: Theme, options: Options | None = None) -> Scene:
     """Place every box, line and text of ``graph``.
 
-    Raises:
-        DiagramError: the figure is too large to draw.
+    :raises DiagramError: the figure is too large to draw.
     """
     options = options or Options()
     graph = widen_junctions(graph)

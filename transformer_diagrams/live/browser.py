@@ -25,7 +25,7 @@ PATIENCE = 25_000  # milliseconds: a runaway loop must not hang a run
 def program() -> str:
     """The path of Chromium: ``$TRANSFORMER_DIAGRAMS_CHROMIUM``, else found by name.
 
-    Raises :class:`ToolMissing` that says what to install.
+    :raises ToolMissing: that says what to install.
     """
     given = os.environ.get(ENV)
     for name in (given,) if given else PROGRAMS:
@@ -43,7 +43,10 @@ def program() -> str:
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """A running browser. Raises :class:`ToolMissing` when it or Playwright is not installed."""
+    """A running browser.
+
+    :raises ToolMissing: when it or Playwright is not installed.
+    """
     path = program()
     try:
         from playwright.sync_api import sync_playwright

@@ -33,7 +33,7 @@ class Checked:
 def check(figures: Sequence[Figure]) -> list[Checked]:
     """Open one page with the figures and compare numbers and summary in every state.
 
-    Raises :class:`ToolMissing` when there is no browser or no Playwright.
+    :raises ToolMissing: when there is no browser or no Playwright.
     """
     with chromium() as browser:
         context = browser.new_context(offline=True)

@@ -30,8 +30,8 @@ def find(
     """A figure by id; ``spec`` is a path or id for `where-parameters-go`, ``data`` a JSON file for
     `who-attends` and `several-heads`.
 
-    Raises :class:`AskError` for an unknown id or what the figure cannot take,
-    :class:`DiagramError` for faults in the spec or the data.
+    :raises AskError: for an unknown id or what the figure cannot take.
+    :raises DiagramError: for faults in the spec or the data.
     """
     from transformer_diagrams.live import figures
 
@@ -86,7 +86,7 @@ def export(
 ) -> Path:
     """Write one state as .svg, .png, .pdf or (live) .html; ``sets`` are like ``["log2h=3"]``.
 
-    Raises :class:`AskError` for an unknown figure, slider or suffix, or a value off the grid.
+    :raises AskError: for an unknown figure, slider or suffix, or a value off the grid.
     """
     figure = find(id, spec=spec, config=config, spec_sets=spec_sets, data=data)
     return figure.save(output, theme=theme, png_scale=scale, **pairs(sets))
@@ -105,7 +105,7 @@ def page(
 ) -> Path:
     """Write one self-contained page; no ids means all figures.
 
-    Raises :class:`AskError` when ``spec`` or ``data`` fits none of the figures.
+    :raises AskError: when ``spec`` or ``data`` fits none of the figures.
     """
     from transformer_diagrams.api import save
     from transformer_diagrams.live import pages
@@ -124,7 +124,7 @@ def page(
 def check(ids: Sequence[str] = ()) -> list[Checked]:
     """Compare the page's runtime with NumPy in every state, in a headless browser.
 
-    Raises :class:`ToolMissing` when there is no browser.
+    :raises ToolMissing: when there is no browser.
     """
     from transformer_diagrams.live import checking, figures
 
@@ -132,7 +132,10 @@ def check(ids: Sequence[str] = ()) -> list[Checked]:
 
 
 def pairs(sets: Sets) -> dict[str, Any]:
-    """``["log2h=3"]`` or a mapping, as a mapping. Raises :class:`AskError` for other text."""
+    """``["log2h=3"]`` or a mapping, as a mapping.
+
+    :raises AskError: for other text.
+    """
     if isinstance(sets, Mapping):
         return dict(sets)
     return dict(name_and_value(item, "log2h=3") for item in sets)

@@ -33,7 +33,10 @@ class Evaluator:
         self._kept = {i: v for i, v in self._kept.items() if not self.depends[i] & changed}
 
     def value(self, index: int) -> Values:
-        """The array of one node. Raises FloatingPointError for a division by zero or a NaN."""
+        """The array of one node.
+
+        :raises FloatingPointError: for a division by zero or a NaN.
+        """
         import numpy as np
 
         known = self._kept.get(index)

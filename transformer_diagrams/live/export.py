@@ -138,7 +138,10 @@ def data_of(
     figure: Figure, suffix: str, state: Mapping[str, float], *, theme: str = "light",
     scale: float | None = None,
 ) -> bytes:  # fmt: skip
-    """The bytes of a file with this suffix. Raises :class:`AskError` for an unknown one."""
+    """The bytes of a file with this suffix.
+
+    :raises AskError: for an unknown one.
+    """
     if suffix not in SUFFIXES:
         raise ask_error(
             f"a live figure cannot be written as '{suffix or 'a file without a suffix'}'",

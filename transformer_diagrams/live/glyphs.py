@@ -41,7 +41,7 @@ def _font(weight: str) -> Any:
 def subset(weight: str, characters: Iterable[str]) -> bytes:
     """A WOFF file with the glyphs of ``characters`` and kerning, ligature-free, equal digits.
 
-    Raises :class:`ToolMissing` when the font is not installed.
+    :raises ToolMissing: when the font is not installed.
     """
     import uharfbuzz as hb
 

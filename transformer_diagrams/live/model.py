@@ -73,7 +73,10 @@ class Figure:
     # -- states
 
     def state(self, **asked: object) -> dict[str, float]:
-        """Every slider's value, checked. Raises :class:`AskError`."""
+        """Every slider's value, checked.
+
+        :raises AskError: for an unknown slider or a value off its grid.
+        """
         return settle(self.sliders, asked, self.id)
 
     def states(self) -> Iterator[dict[str, float]]:
@@ -127,8 +130,9 @@ class Figure:
     ) -> Path:  # fmt: skip
         """Write the state as .svg, .png or .pdf, or the live figure as .html.
 
-        ``png_scale`` is a multiple of 96 dots an inch, 2 when not given. Raises
-        :class:`AskError` for another suffix, slider or value.
+        ``png_scale`` is a multiple of 96 dots an inch, 2 when not given.
+
+        :raises AskError: for another suffix, slider or value.
         """
         from transformer_diagrams.live.export import write
 

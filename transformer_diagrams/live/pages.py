@@ -43,8 +43,9 @@ def page(
 ) -> str:
     """One HTML file with live figures. ``states`` gives, by id, what a figure begins with.
 
-    ``theme`` is auto (as the reader's system), light or dark. Raises :class:`AskError` for
-    another one, for no figure at all, or the same figure twice.
+    ``theme`` is auto (as the reader's system), light or dark.
+
+    :raises AskError: for another one, for no figure at all, or the same figure twice.
     """
     if not figures:
         raise ask_error("a page needs a figure", "name one; `live list` shows all")

@@ -34,7 +34,7 @@ _ROLES = ("attention", "ffn", "embedding", "norm", "projection", "position", "pa
 def palette(mode: str = "light") -> Mapping[str, str]:
     """Colour names to ``#rrggbb``. ``mode`` is light or dark, or a bundled theme's name.
 
-    Raises :class:`AskError` for another one.
+    :raises AskError: for another one.
     """
     from transformer_diagrams.theme import get
 

@@ -69,7 +69,7 @@ class Slider:
     def read(self, given: object) -> float:
         """An allowed value from a number or its text; words that a value is shown as work too.
 
-        Raises :class:`AskError` that names the allowed values.
+        :raises AskError: that names the allowed values.
         """
         text = str(given).strip()
         try:
@@ -109,7 +109,7 @@ def settle(
 ) -> dict[str, float]:
     """Every slider's value: as asked, else its default.
 
-    Raises :class:`AskError` for an unknown slider (with the nearest) or a value off its grid.
+    :raises AskError: for an unknown slider (with the nearest) or a value off its grid.
     """
     known = {s.name: s for s in sliders}
     for name in asked:

@@ -97,7 +97,10 @@ def _flatten(data: Any) -> tuple[Shape, list[float]]:
 
 
 def broadcast(a: Shape, b: Shape) -> Shape:
-    """The shape of an elementwise result, by NumPy's rule. Raises ValueError when none fits."""
+    """The shape of an elementwise result, by NumPy's rule.
+
+    :raises ValueError: when none fits.
+    """
     rank = max(len(a), len(b))
     left, right = (1,) * (rank - len(a)) + a, (1,) * (rank - len(b)) + b
     out = []

@@ -25,10 +25,9 @@ def call(
     >>> str(c.op.shape(c)[0]), str(c.op.params(c))
     ('[d_t, d_h]', 'd_h d_m')
 
-    Raises:
-        UnknownOp: no op of this name.
-        OpFault: an attribute that the op does not have, or one that is missing.
-        DimError: a size that cannot be read.
+    :raises UnknownOp: no op of this name.
+    :raises OpFault: an attribute that the op does not have, or one that is missing.
+    :raises DimError: a size that cannot be read.
     """
     op = registry.get(name)
     known = {attr.name: attr for attr in op.attrs}
@@ -55,8 +54,7 @@ def run(
 ) -> list[Array]:
     """The outputs of an op for arrays; ``weights`` by the names of its tensors.
 
-    Raises:
-        OpFault: shapes that the op refuses, weights of a wrong shape, or no value rule.
+    :raises OpFault: shapes that the op refuses, weights of a wrong shape, or no value rule.
     """
     c = call(name, [x.shape for x in inputs], attrs, bindings=bindings)
     c.op.shape(c)

@@ -34,7 +34,10 @@ class Factor:
     word: str = ""
 
     def value(self, numbers: Mapping[str, int]) -> float:
-        """Its value; raises OpFault for a name without a number."""
+        """Its value.
+
+        :raises OpFault: for a name without a number.
+        """
         if self.kind == "number":
             return float(self.word)
         if self.kind == "name":

@@ -165,7 +165,10 @@ class Shape:
 
     @staticmethod
     def parse(parts: Iterable[object]) -> Shape:
-        """The shape that a list of texts, numbers and sizes means; raises DimError."""
+        """The shape that a list of texts, numbers and sizes means.
+
+        :raises DimError: for one that cannot be read.
+        """
         return _parse_shape(tuple(str(part) for part in parts))
 
     def __str__(self) -> str:
@@ -278,7 +281,7 @@ class Attr:
     def value(self, given: Any) -> Any:
         """``given`` as rules see it: sizes as Dim, lists as tuples.
 
-        Raises OpFault for a number that is no size here.
+        :raises OpFault: for a number that is no size here.
         """
         if given is None:
             return None
@@ -396,7 +399,10 @@ class Call:
             self.warnings.append(text)
 
     def last(self, index: int = 0, back: int = 1) -> Dim:
-        """The size of the axis ``back`` from the end; raises OpFault where it is not stated."""
+        """The size of the axis ``back`` from the end.
+
+        :raises OpFault: where it is not stated.
+        """
         return self.need_axes(index, back).dims[-back]
 
     def need_axes(self, index: int, least: int) -> Shape:
@@ -452,7 +458,9 @@ class Call:
         hint: str = "",
         instead: str = "",
     ) -> Dim:
-        """``a``; raises OpFault unless it is known to equal ``b``.
+        """``a``.
+
+        :raises OpFault: unless it is known to equal ``b``.
 
         The places are words such as "axis 3 of x"; ``why`` says why they must be equal, ``hint``
         what else may have been meant, ``instead`` what was meant beyond doubt.
@@ -477,7 +485,9 @@ class Call:
         )
 
     def require_divides(self, divisor: Dim, dividend: Dim, what: str, *, near: str = "") -> Dim:
-        """``dividend / divisor``, exactly: raises OpFault where a remainder is left.
+        """``dividend / divisor``, exactly.
+
+        :raises OpFault: where a remainder is left.
 
         What cannot be told is put into ``needs``. ``what`` names the dividend ("axis 3 of x");
         ``near`` names the divisor ("heads") when it may be the one to change.
@@ -521,7 +531,10 @@ class Call:
         )
 
     def require_at_most(self, size: Dim, limit: Dim, what: str, hint: str = "") -> None:
-        """Raises OpFault where ``size`` is known to be larger than ``limit``."""
+        """Refuse a size that is too large.
+
+        :raises OpFault: where ``size`` is known to be larger than ``limit``.
+        """
         if self.facts.le(size, limit) is Verdict.NO:
             shapes = f" ({self.shown()})" if self.inputs else ""
             raise OpFault(f"{what}: {size} is more than {limit}{shapes}", hint)
@@ -736,7 +749,10 @@ def register(op: Op) -> Op:
 
 
 def get(name: str) -> Op:
-    """The record of an op; raises UnknownOp with the nearest name."""
+    """The record of an op.
+
+    :raises UnknownOp: with the nearest name.
+    """
     try:
         return _OPS[name]
     except KeyError:

@@ -55,8 +55,7 @@ def unify(c: Call, *patterns: str, why: Mapping[str, str] | str = "") -> Bound:
     leading axes wherever NAME stands). Inputs that are left out are skipped. ``why`` says why
     repeated names must agree, for each of them or for all.
 
-    Raises:
-        OpFault: too few or too many axes, or two sizes for one name.
+    :raises OpFault: too few or too many axes, or two sizes for one name.
     """
     bound = Bound()
     for index, pattern in enumerate(patterns[: len(c.inputs)]):
@@ -120,7 +119,10 @@ def _bind_lead(c: Call, bound: Bound, lead: str, index: int, cut: int) -> None:
 
 
 def same_shape(c: Call, why: str = "") -> Shape:
-    """The shape that all inputs share, without any stretching; raises OpFault."""
+    """The shape that all inputs share, without any stretching.
+
+    :raises OpFault: where there is none.
+    """
     for index, other in enumerate(c.inputs[1:], start=1):
         if other.lead != c.x.lead or other.ndim != c.x.ndim:
             raise OpFault(
@@ -246,7 +248,10 @@ def _common_lead(c: Call, shapes: Sequence[Shape], names: Sequence[str]) -> str 
 
 
 def need_inputs(c: Call, least: int = 0) -> None:
-    """Raises OpFault when a variadic op has too few inputs."""
+    """Count the inputs.
+
+    :raises OpFault: when a variadic op has too few inputs.
+    """
     least = least or c.op.needed
     if len(c.inputs) < least:
         given = len(c.inputs)
@@ -272,8 +277,7 @@ def axis_kept(c: Call) -> tuple[Shape, ...]:
 def causal_scores(c: Call, window: Dim | None = None, chunk: Dim | None = None) -> Seen:
     """What a causal mask leaves of x, which is [.., target, source] scores.
 
-    Raises:
-        OpFault: fewer than two axes, or more targets than sources.
+    :raises OpFault: fewer than two axes, or more targets than sources.
     """
     target, source = c.need_axes(0, 2).dims[-2:]
     c.require_at_most(target, source, TARGETS_LAST)

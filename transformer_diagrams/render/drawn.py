@@ -25,8 +25,10 @@ _SPACE = "{http://www.w3.org/2000/svg}"
 def draw(display: Display, program: str = "pure") -> Display:
     """The display list with every outline and line as Graphviz drew it.
 
-    ``program`` is "pure" or "dot" (the system's). Raises :class:`DiagramError` when Graphviz
-    fails, :class:`ToolMissing` when it is absent.
+    ``program`` is "pure" or "dot" (the system's).
+
+    :raises DiagramError: when Graphviz fails.
+    :raises ToolMissing: when it is absent.
     """
     import xml.etree.ElementTree as ET
 

@@ -145,7 +145,7 @@ FORMATS: Mapping[str, Format] = {
 def get(name: str) -> Format:
     """A format by name, with or without the dot of its suffix.
 
-    Raises :class:`DiagramError` for an unknown one, with the nearest name.
+    :raises DiagramError: for an unknown one, with the nearest name.
     """
     found = FORMATS.get(name.lower().lstrip("."))
     if found is None:

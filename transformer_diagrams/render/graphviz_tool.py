@@ -27,7 +27,8 @@ TIMEOUT = 60.0
 def find(choice: str = "pure") -> str:
     """The path of a Graphviz program: beside the running Python first, then on the PATH.
 
-    Raises :class:`ToolMissing` with what to install, :class:`DiagramError` for an unknown choice.
+    :raises ToolMissing: with what to install.
+    :raises DiagramError: for an unknown choice.
     """
     if choice not in PROGRAMS:
         raise DiagramError(
@@ -66,8 +67,9 @@ def find(choice: str = "pure") -> str:
 def draw_svg(dot: str, choice: str = "pure", *, timeout: float = TIMEOUT) -> str:
     """Graphviz's SVG of a pinned DOT text.
 
-    Raises :class:`ToolMissing` when the program is absent and :class:`DiagramError` when it
-    fails or takes longer than ``timeout`` seconds (it is stopped then).
+    :raises ToolMissing: when the program is absent.
+    :raises DiagramError: when it fails or takes longer than ``timeout`` seconds (it is stopped
+        then).
     """
     import subprocess
 

@@ -17,7 +17,7 @@ _COUNT = {"M": 2, "L": 2, "H": 1, "V": 1, "C": 6, "Q": 4, "T": 2, "Z": 0}
 def commands(data: str) -> list[Command]:
     """Path data as M, L, C and Z; quadratic pieces become cubic ones.
 
-    Raises KeyError for a command that no outline of ours has.
+    :raises KeyError: for a command that no outline of ours has.
     """
     tokens = _TOKENS.findall(data)
     out: list[Command] = []

@@ -23,8 +23,9 @@ def to_png(display: Display, *, scale: float | None = None, dpi: float | None = 
     when neither is given), so that three times the scale is exactly three times the pixels.
     The file notes its dots an inch, so that it is placed at the figure's physical size.
 
-    Raises :class:`DiagramError` before any drawing when the picture would be too large, with the
-    largest scale that works; :class:`ToolMissing` when resvg is not installed.
+    :raises DiagramError: before any drawing when the picture would be too large, with the largest
+        scale that works.
+    :raises ToolMissing: when resvg is not installed.
     """
     factor = dpi / 96 if dpi is not None else 2.0 if scale is None else scale
     dots = factor * 96

@@ -31,7 +31,7 @@ _DATED = re.compile(rb"^%%(?:CreationDate|Creator):.*\n", re.MULTILINE)
 def to_eps(display: Display) -> bytes:
     """The Encapsulated PostScript of a figure; its box is the figure, in points.
 
-    Raises :class:`ToolMissing` when CairoSVG or the Cairo library is not there.
+    :raises ToolMissing: when CairoSVG or the Cairo library is not there.
     """
     return _convert(display, "svg2eps")
 
@@ -64,7 +64,7 @@ def _convert(display: Display, function: str) -> bytes:
 def cairo() -> Any:
     """The module ``cairosvg``, with the Cairo library behind it.
 
-    Raises :class:`ToolMissing` with the package to install, for this system.
+    :raises ToolMissing: with the package to install, for this system.
     """
     try:
         import cairosvg

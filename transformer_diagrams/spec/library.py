@@ -70,7 +70,8 @@ class SpecLibrary:
 
         ``base`` is the spec (or its file) that says `use: ref`: paths are relative to its folder
         and a spec beside it comes first. Without it, paths are relative to the current folder.
-        Raises :class:`DiagramError` with the nearest id when there is none.
+
+        :raises DiagramError: with the nearest id when there is none.
         """
         path = self._find(ref, base)
         if path is None:
@@ -120,7 +121,7 @@ class SpecLibrary:
     def get(self, ref: str, base: str | os.PathLike[str] | Spec | None = None) -> Spec:
         """The spec of that id or path, with everything it uses checked to be there.
 
-        Raises :class:`DiagramError` with every error, of this file and of the files it uses.
+        :raises DiagramError: with every error, of this file and of the files it uses.
         """
         path = self.find(ref, base)
         if _key(path) not in self._clean:
@@ -132,7 +133,7 @@ class SpecLibrary:
     ) -> tuple[Spec, Report]:
         """As :meth:`get`, with a report (also of warnings) instead of an exception.
 
-        Raises :class:`DiagramError` only when there is no such spec.
+        :raises DiagramError: only when there is no such spec.
         """
         path = self.find(ref, base)
         spec, _ = self._file(path)

@@ -148,7 +148,7 @@ def _missing(package: str) -> ToolMissing:
 def face(key: str) -> Face:
     """The font of a weight or a fallback, opened once.
 
-    Raises :class:`ToolMissing` when its package is not installed.
+    :raises ToolMissing: when its package is not installed.
     """
     package, file, name = _FACES[key]
     if package_folder("uharfbuzz") is None:

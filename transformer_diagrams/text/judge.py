@@ -32,7 +32,7 @@ class Complaint:
 def judge(markup: str) -> tuple[Complaint, ...]:
     r"""Everything that keeps a label from being drawn as meant, in the order of the text.
 
-    Raises :class:`ToolMissing` when a font is absent and the label is not cached.
+    :raises ToolMissing: when a font is absent and the label is not cached.
 
     >>> [c.at for c in judge(r"Linear $\nosuch{x}$")]
     [8]

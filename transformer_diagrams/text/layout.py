@@ -100,7 +100,7 @@ def measure(markup: str, size: float, weight: str = "regular", align: str = "mid
     places several lines among themselves (left, middle, right). Never fails on an author's
     label: what cannot be set is a warning in the result, and is drawn as typed.
 
-    Raises :class:`ToolMissing` when a font or library is absent and the label is not cached.
+    :raises ToolMissing: when a font or library is absent and the label is not cached.
 
     >>> measure("softmax", 10.0).plain
     'softmax'

@@ -36,7 +36,7 @@ class Formula:
 def set_formula(tex: str) -> Formula:
     """Set a formula.
 
-    Raises :class:`BadFormula` when the TeX has a fault, or a sign that the font lacks.
+    :raises BadFormula: when the TeX has a fault, or a sign that the font lacks.
     """
     tree = parse(tex)
     from transformer_diagrams.text import ziamath_setter as setter

@@ -70,7 +70,7 @@ def empty(node: Node) -> bool:
 def parse(tex: str) -> Node:
     """The tree of a formula.
 
-    Raises :class:`BadFormula` for what cannot be set.
+    :raises BadFormula: for what cannot be set.
     """
     if not tex.strip():
         raise BadFormula("it is empty", hint="write \\$ for a plain dollar sign")

@@ -166,8 +166,8 @@ def _read(name: str) -> dict[str, Any]:
 def from_data(data: Mapping[str, Any], *, where: str = "theme") -> Theme:
     """A theme from plain data, checked.
 
-    Raises :class:`DiagramError` with one fault per wrong key, colour or number; ``where`` names
-    the file in them.
+    :raises DiagramError: with one fault per wrong key, colour or number; ``where`` names the file
+        in them.
     """
     sizes = tuple(f.name for f in fields(Sizes))
     faults = check(data, roles=tuple(ROLES), sizes=sizes, span=Span(where))
@@ -211,7 +211,7 @@ def from_data(data: Mapping[str, Any], *, where: str = "theme") -> Theme:
 def get(name: str = "paper") -> Theme:
     """A bundled theme by name.
 
-    Raises :class:`DiagramError` for an unknown name, with the nearest one.
+    :raises DiagramError: for an unknown name, with the nearest one.
 
     >>> get("paper").sizes.font_block
     9.0

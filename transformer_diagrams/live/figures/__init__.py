@@ -25,7 +25,10 @@ IDS = tuple(CATALOG)
 
 
 def get(id: str) -> Figure:
-    """A figure by id. Raises :class:`AskError` for an unknown one, with the nearest."""
+    """A figure by id.
+
+    :raises AskError: for an unknown one, with the nearest.
+    """
     if id not in CATALOG:
         raise ask_error(
             f"there is no live figure '{id}'", did_you_mean(id, IDS, what="figure"),

@@ -122,7 +122,9 @@ def sentence(
 ) -> Sentence:
     """Own data, checked: tokens, embeddings [tokens, width], projections [width, key width].
 
-    Takes lists or arrays. Raises :class:`DiagramError` with every fault found.
+    Takes lists or arrays.
+
+    :raises DiagramError: with every fault found.
     """
     faults: list[Fault] = []
 
@@ -188,8 +190,8 @@ def _matrix(given: Any) -> Rows:
 def read_sentence(path: str | Path) -> Sentence:
     """Own data from a JSON file with the keys tokens, embeddings, w_q and w_k (or E, WQ, WK).
 
-    Raises :class:`AskError` for a file that cannot be read, is not JSON, or does not fit: it was
-    asked to show what it cannot.
+    :raises AskError: for a file that cannot be read, is not JSON, or does not fit: it was asked to
+        show what it cannot.
     """
     label = str(path)
 

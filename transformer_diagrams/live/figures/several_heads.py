@@ -38,8 +38,8 @@ def several_heads(data: Sentence | None = None, *, source: str = "") -> Figure:
 
     ``source`` names the data's file, for the commands that the page shows.
 
-    Raises :class:`DiagramError` when own data has too many tokens for eight grids, or a key width
-    that cannot be halved.
+    :raises DiagramError: when own data has too many tokens for eight grids, or a key width that
+        cannot be halved.
     """
     own = data is not None
     words = data if data is not None else toy()

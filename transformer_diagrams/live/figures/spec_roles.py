@@ -37,8 +37,8 @@ def parameters_of(
 ) -> Figure:
     """`where-parameters-go` for a model, around a config's sizes (default: its first config).
 
-    Raises :class:`DiagramError` when a size has no number, when no weight depends on one, or for
-    faults of the spec.
+    :raises DiagramError: when a size has no number, when no weight depends on one, or for faults of
+        the spec.
     """
     spec = model.spec
     if config is None and spec.configs:
