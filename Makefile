@@ -20,7 +20,7 @@ ARGS    ?=
 # How many inputs `make fuzz` tries.
 N       ?= 1000
 
-.PHONY: diagrams docs site setup test lint types fuzz bench accept locks release-check clean help
+.PHONY: diagrams docs site setup test test-all lint types fuzz bench accept locks release-check clean help
 
 ## diagrams: draw specs/ into diagrams/, only what changed (FORMATS=svg,pdf,png for more)
 diagrams: $(STAMPS)/run $(STAMPS)/cairo
@@ -37,9 +37,13 @@ setup: $(STAMPS)/run $(STAMPS)/dev
 site: $(STAMPS)/run $(STAMPS)/dev
 	@$(PY) -m transformer_diagrams gallery -o site
 
-## test: every test, in parallel (installs Chromium, poppler and Cairo where they are missing)
+## test: the tests in parallel, of long tables a few cases (installs Chromium, poppler and Cairo)
 test: $(STAMPS)/run $(STAMPS)/dev $(STAMPS)/tools
 	@$(PY) -m pytest -n auto $(ARGS)
+
+## test-all: every test, as .ci/run does: the largest inputs and the whole tables too
+test-all: $(STAMPS)/run $(STAMPS)/dev $(STAMPS)/tools
+	@$(PY) -m pytest -n auto -m "" $(ARGS)
 
 ## lint: ruff over the code, its form and its habits; vulture: nothing in it is unused
 lint: $(STAMPS)/dev
@@ -83,7 +87,7 @@ clean:
 
 ## help: this list
 help:
-	@sed -n 's/^## \([a-z]*\): /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
+	@sed -n 's/^## \([a-z-]*\): /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 22
 
 # --- what the verbs above stand on; each is made once, and again when its lock changes
 

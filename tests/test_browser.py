@@ -1,14 +1,12 @@
 """Every figure in a browser: text in its box, figures beside each other, nothing asked of the net.
 
-One Chromium, headless, for the whole file. The pages come from memory; any request for anything
-else is stopped and counted.
+The pages come from memory; any request for anything else is stopped and counted.
 """
 
 from __future__ import annotations
 
 import io
 import re
-import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from html import escape
@@ -17,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from PIL import Image, ImageChops
 from scenes import drawing
+from selection import FEW, IDS, mostly_slow
+from selection import FIGURES as EACH
 from test_cases_labels import LABELS, scene_of
 
 from transformer_diagrams import api
@@ -26,44 +26,13 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
-IDS = api.bundled_ids()
-DARK = [name for name in ("llama3", "transformer", "gqa", "mha-packed", "bert") if name in IDS]
+DARK = ("llama3", "transformer", "gqa", "mha-packed", "bert")
 FIGURES = [(name, "paper") for name in IDS] + [(name, "dark") for name in DARK]
-ARGUMENTS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-)
 HOME = "http://figures.invalid/"
 NIGHT = "#0d1117"
 WHITE = "#ffffff"
 LEAST_CONTRAST = 4.5
 SLACK = 0.3  # CSS pixels: a browser places glyph outlines and boxes on a grid of its own
-
-
-def chromium() -> str:
-    for name in ("chromium", "chromium-browser"):
-        path = shutil.which(name)
-        if path:
-            return path
-    pytest.fail(
-        "Chromium was not found: install the system package 'chromium' (on Debian: "
-        "sudo apt-get install chromium), or let `make test` do it"
-    )
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    path = chromium()
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
-        yield started
-        started.close()
 
 
 class Pages:
@@ -223,7 +192,7 @@ def flaws(measured: dict[str, Any]) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize(("name", "look"), FIGURES)
+@pytest.mark.parametrize(("name", "look"), mostly_slow(FIGURES, lambda one: one[0] in FEW))
 def test_words_and_ink_lie_inside_their_boxes(pages: Pages, name: str, look: str) -> None:
     page = pages.open(figure(name, look))
     (measured,) = page.evaluate(MEASURE)
@@ -378,7 +347,7 @@ def test_a_figure_of_one_name_with_another_content_has_other_ids(pages: Pages) -
 # -- words
 
 
-@pytest.mark.parametrize("name", IDS)
+@pytest.mark.parametrize("name", EACH)
 def test_words_are_found_and_selected(pages: Pages, name: str) -> None:
     page = pages.open(figure(name))
     words = page.evaluate(
@@ -456,7 +425,10 @@ def ink_places(pages: Pages, svg: str) -> list[tuple[str, list[float]]]:
 
 @pytest.mark.parametrize(
     ("name", "look", "ground"),
-    [(*one, NIGHT) for one in FIGURES] + [(*one, WHITE) for one in FIGURES if one[0] in DARK],
+    mostly_slow(
+        [(*one, NIGHT) for one in FIGURES] + [(*one, WHITE) for one in FIGURES if one[0] in DARK],
+        lambda one: one[0] in FEW,
+    ),
 )
 def test_every_text_of_an_image_can_be_read_on_white_and_on_black(
     pages: Pages, sharp: Pages, name: str, look: str, ground: str

@@ -72,9 +72,9 @@ def test_a05_an_override_after_a_merge() -> None:
 
 def test_a06_an_alias_bomb() -> None:
     tracemalloc.start()
-    begin = time.perf_counter()
+    begin = time.process_time()
     _, (fault,) = case("A06")
-    seconds = time.perf_counter() - begin
+    seconds = time.process_time() - begin
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert "100,000" in fault.message

@@ -211,6 +211,22 @@ def test_copies_of_what_all_turns_share_count_each_but_not_each_turn(blocks: str
     assert work.macs.number == 4 * 3 * 100  # each turn works with each copy
 
 
+def test_copies_of_a_repeat_have_each_the_weights_that_its_turns_share() -> None:
+    text = """
+title: Stacks
+dims: {d_m: width}
+inputs: {x: [1, d_m]}
+blocks:
+  - repeat: 4
+    id: r
+    copies: 3
+    blocks: [{op: linear, id: W, out: d_m, bias: false, once: true}]
+"""
+    found = count(text, overrides={"d_m": 10})
+    assert found.params.total.number == 3 * 100
+    assert found.macs.number == 4 * 3 * 100
+
+
 def test_copies_count_each() -> None:
     text = """
 title: Heads

@@ -213,11 +213,11 @@ HUGE = [
 
 @pytest.mark.parametrize("text", HUGE, ids=range(len(HUGE)))
 def test_formulas_that_would_explode_are_refused_at_once(text: str) -> None:
-    begun = time.perf_counter()
+    begun = time.process_time()
     with pytest.raises(DimError) as caught:
         parse(text)
     assert caught.value.column >= 1
-    assert time.perf_counter() - begun < 8  # on a busy machine
+    assert time.process_time() - begun < 8  # on a busy machine
 
 
 def test_deep_nesting_by_operators_is_refused_too() -> None:
@@ -399,6 +399,8 @@ def test_conditions_that_are_refused(text: str, column: int, word: str) -> None:
 def test_conditions_in_numbers() -> None:
     assert parse_condition("n_g | n_h").evaluate({"n_g": 8, "n_h": 32})
     assert not parse_condition("n_g | n_h").evaluate({"n_g": 6, "n_h": 32})
+    assert parse_condition("n_g | n_h").evaluate({"n_g": 0, "n_h": 0})  # 0 = 0 times anything
+    assert not parse_condition("n_g | n_h").evaluate({"n_g": 0, "n_h": 32})
     assert parse_condition("a != b").evaluate({"a": 1, "b": 2})
     assert parse_condition("a < b").evaluate({"a": 1, "b": 2})
     assert not parse_condition("a >= b").evaluate({"a": 1, "b": 2})
@@ -470,6 +472,7 @@ DIVIDES = [
     ("a + b", "a^2 - b^2", YES),
     ("a", "0", YES),
     ("0", "a", NO),
+    ("0", "0", YES),
     ("d_s + k", "k", NO),
 ]
 
@@ -602,9 +605,9 @@ def test_nearest_good_values() -> None:
 
 def test_many_shapes_are_read_and_compared_quickly() -> None:
     facts = Facts({"d_K": parse("d_m / n_h")})
-    begun = time.perf_counter()
+    begun = time.process_time()
     for _ in range(20_000):
         a, b = parse("n_h d_K"), parse("d_m")
         assert facts.equal(a, b) is YES
         assert facts.equal(parse("d_t"), parse("d_t")) is YES
-    assert time.perf_counter() - begun < 8  # on a busy machine
+    assert time.process_time() - begun < 8  # on a busy machine

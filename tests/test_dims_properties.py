@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 from typing import Any
 
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from transformer_diagrams.dims import (
@@ -151,7 +151,6 @@ def built(tree: Tree) -> Dim:
         raise
 
 
-@settings(max_examples=150, deadline=None)
 @given(trees, bindings)
 def test_the_simplified_formula_keeps_its_value(tree: Tree, values: dict[str, int]) -> None:
     dim = built(tree)
@@ -163,7 +162,6 @@ def test_the_simplified_formula_keeps_its_value(tree: Tree, values: dict[str, in
     assert dim.evaluate(values) == expected
 
 
-@settings(max_examples=150, deadline=None)
 @given(trees)
 def test_printing_then_parsing_is_the_identity(tree: Tree) -> None:
     dim = built(tree)
@@ -173,14 +171,12 @@ def test_printing_then_parsing_is_the_identity(tree: Tree) -> None:
     assert str(again) == str(dim)
 
 
-@settings(max_examples=150, deadline=None)
 @given(trees)
 def test_text_and_operators_agree(tree: Tree) -> None:
     dim = built(tree)
     assert parse(write(tree)) == dim
 
 
-@settings(max_examples=150, deadline=None)
 @given(trees, bindings)
 def test_reducing_without_facts_keeps_the_value_and_is_done_at_once(
     tree: Tree, values: dict[str, int]
@@ -200,7 +196,6 @@ def test_reducing_without_facts_keeps_the_value_and_is_done_at_once(
     assert reduced.evaluate(values) == expected
 
 
-@settings(max_examples=150, deadline=None)
 @given(trees, trees)
 def test_sums_products_and_extremes_commute(s: Tree, t: Tree) -> None:
     x, y = built(s), built(t)
@@ -215,7 +210,6 @@ def test_sums_products_and_extremes_commute(s: Tree, t: Tree) -> None:
         assume(False)
 
 
-@settings(max_examples=150, deadline=None)
 @given(smooth, smooth, smooth)
 def test_ring_laws(s: Tree, t: Tree, u: Tree) -> None:
     x, y, z = built(s), built(t), built(u)
@@ -233,7 +227,6 @@ def test_ring_laws(s: Tree, t: Tree, u: Tree) -> None:
         assert x / y + z / (y * z) == (x * z + z) / (y * z)
 
 
-@settings(max_examples=150, deadline=None)
 @given(trees, bindings)
 def test_putting_numbers_in_is_evaluating(tree: Tree, values: dict[str, int]) -> None:
     dim = built(tree)
@@ -279,7 +272,6 @@ def _numbers(s: Tree, t: Tree, model: dict[str, int]) -> tuple[int, int] | None:
         return None
 
 
-@settings(max_examples=150, deadline=None)
 @given(fact_trees, fact_trees, st.lists(models(), min_size=3, max_size=3))
 def test_no_answer_is_contradicted_by_numbers(
     s: Tree, t: Tree, several: list[dict[str, int]]
@@ -304,7 +296,6 @@ def test_no_answer_is_contradicted_by_numbers(
         assert divides is not Verdict.NO or not whole
 
 
-@settings(max_examples=150, deadline=None)
 @given(fact_trees, models())
 def test_reducing_keeps_the_value_where_the_facts_hold(tree: Tree, model: dict[str, int]) -> None:
     dim = built(tree)
@@ -318,7 +309,6 @@ def test_reducing_keeps_the_value_where_the_facts_hold(tree: Tree, model: dict[s
     assert FACTS.equal(dim, reduced) is Verdict.YES
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.text(alphabet="ab_2 3.+-*/%^()|<=>,!minfloorce×−²'$\\\t", max_size=30))
 def test_any_text_is_read_or_refused_in_words(text: str) -> None:
     for read in (parse, parse_condition):

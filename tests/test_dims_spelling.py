@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from transformer_diagrams.dims import (
@@ -139,7 +139,6 @@ def reduced(d: Dim) -> Dim:
     return Facts(DEFINED, FACTS.conditions).reduce(d)
 
 
-@settings(max_examples=300, deadline=None)
 @given(formulas, st.booleans())
 def test_what_is_printed_parses_back_to_an_equal_size(text: str, as_written: bool) -> None:
     try:

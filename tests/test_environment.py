@@ -407,7 +407,7 @@ def test_a_cache_of_pipes_and_devices_stops_nothing(
                 path.symlink_to("/dev/zero")
         begin = time.monotonic()
         assert call(monkeypatch, "render good -o -") == first
-        assert time.monotonic() - begin < 20
+        assert time.monotonic() - begin < 120
 
 
 # -- signals

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from selection import FEW, mostly_slow
 
 from transformer_diagrams.errors import DiagramError
 from transformer_diagrams.graph.build import build
@@ -22,8 +24,13 @@ LIBRARY = SpecLibrary()
 SIZED = ("paper", "slides")  # the other themes share the sizes of paper
 
 
-@pytest.mark.parametrize("direction", ["up", "right", "down"])
-@pytest.mark.parametrize("spec", LIBRARY.ids())
+@pytest.mark.parametrize(
+    ("spec", "direction"),
+    mostly_slow(
+        itertools.product(LIBRARY.ids(), ("up", "right", "down")),
+        lambda one: one[0] in FEW,
+    ),
+)
 def test_lint(spec: str, direction: str) -> None:
     found: list[str] = []
     for opened in ((), ("*",)):

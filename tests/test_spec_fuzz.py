@@ -3,7 +3,7 @@ the same to both (on a few malformed texts, such as `[a:, b]`, only one of them 
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from spec_tools import load
 
@@ -57,24 +57,20 @@ def check(text: str) -> None:
 
 
 @given(st.lists(TOKENS, max_size=30).map("".join))
-@settings(max_examples=200, deadline=None)
 def test_any_mixture_of_yaml_marks(text: str) -> None:
     check(text)
 
 
 @given(st.lists(TOKENS, max_size=20).map("".join))
-@settings(max_examples=100, deadline=None)
 def test_any_mixture_below_blocks(text: str) -> None:
     check("blocks:\n  - op: linear\n    out: 3\n  - " + text)
 
 
 @given(st.text(max_size=60))
-@settings(max_examples=100, deadline=None)
 def test_any_text(text: str) -> None:
     check(text)
 
 
 @given(st.lists(BLOCKS, max_size=4))
-@settings(max_examples=100, deadline=None)
 def test_any_nesting_of_blocks(blocks: list[str]) -> None:
     check("blocks: [" + ", ".join(blocks) + "]\n")

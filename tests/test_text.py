@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from fontTools.pens.boundsPen import BoundsPen
 from fontTools.ttLib import TTFont
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
@@ -99,7 +99,6 @@ def test_tex_reads_as_unicode(tex: str, said: str) -> None:
     assert readable(tex).strip() == said or tex == "}{"
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.text(alphabet="ab1 _^{}$\\,'frac", max_size=24))
 def test_no_label_fails(text: str) -> None:
     layout = measure(text, 9.0)

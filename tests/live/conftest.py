@@ -1,4 +1,4 @@
-"""One browser for each file of tests; a missing browser fails, with what to install."""
+"""Live figures on one page, and tabs that keep what they said."""
 
 from __future__ import annotations
 
@@ -8,15 +8,8 @@ from typing import Any
 
 import pytest
 
-from transformer_diagrams.live.browser import PATIENCE, chromium
 from transformer_diagrams.live.figures import IDS, get
 from transformer_diagrams.live.pages import page
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as running:
-        yield running
 
 
 @pytest.fixture(scope="session")
@@ -40,7 +33,6 @@ class Tab:
             offline=True, viewport={"width": 1100, "height": 900}, **options
         )
         self.page = self.context.new_page()
-        self.page.set_default_timeout(PATIENCE)
         self.said: list[str] = []
         self.asked: list[str] = []
         self.page.on("console", lambda message: self.said.append(message.text))

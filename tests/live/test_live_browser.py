@@ -9,6 +9,7 @@ from typing import Any
 import live_reference as ref
 import numpy as np
 import pytest
+from selection import mostly_slow
 
 from transformer_diagrams.live.draw import css_paint, svg
 from transformer_diagrams.live.figures import IDS
@@ -50,7 +51,7 @@ def same_picture(one: str, other: str) -> str:
     return ""
 
 
-@pytest.mark.parametrize("id", IDS)
+@pytest.mark.parametrize("id", mostly_slow(IDS, lambda id: id in ("who-attends", "clock-hands")))
 def test_every_state_in_the_browser(tab: Any, figures: dict[str, Any], id: str) -> None:
     figure, paint = figures[id], css_paint(palette("light"))
     heights = set()

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from selection import mostly_slow
 
 from transformer_diagrams.live import commands
 from transformer_diagrams.live.draw import said
@@ -35,7 +36,7 @@ def words_of(svg: str) -> list[str]:
     return [text for text in texts if text.strip()]
 
 
-@pytest.mark.parametrize("id", IDS)
+@pytest.mark.parametrize("id", mostly_slow(IDS, lambda id: id in ("who-attends", "l1-and-giou")))
 def test_files_of_three_states(id: str, figures: dict[str, Any], tmp_path: Path) -> None:
     from PIL import Image
     from pypdf import PdfReader

@@ -8,6 +8,7 @@ from typing import Any
 import live_reference as ref
 import numpy as np
 import pytest
+from selection import mostly_slow
 
 from transformer_diagrams.live import pages, trace
 from transformer_diagrams.live.figures.sentence import sentence
@@ -101,7 +102,10 @@ def test_the_sound_runtime_passes(fragments: str, open_tab: Any, tmp_path: Path)
     assert caught(open_tab(file)) == ""
 
 
-@pytest.mark.parametrize("name", MUTANTS)
+QUICK = ("max for min", "a sum one short", "greedy", "a stale cache")
+
+
+@pytest.mark.parametrize("name", mostly_slow(MUTANTS, lambda name: name in QUICK))
 def test_a_broken_runtime_is_caught(
     name: str, fragments: str, open_tab: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

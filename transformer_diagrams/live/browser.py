@@ -60,7 +60,9 @@ def chromium() -> Iterator[Browser]:
             )
         ) from None
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
+        browser = playwright.chromium.launch(
+            executable_path=path, args=list(FLAGS), timeout=4 * PATIENCE
+        )
         try:
             yield browser
         finally:

@@ -21,6 +21,12 @@ const schemes = () => {
     dress(select.value);
     try { localStorage.setItem(KEY, select.value); } catch { /* a choice for this page only */ }
   });
+  // Chosen on another page: in another tab, or on the one just left, whose choice may arrive late.
+  addEventListener("storage", (event) => {
+    if (event.key !== KEY) return;
+    dress(event.newValue);
+    select.value = root.dataset.theme || "auto";
+  });
 };
 
 // ---- search and tags on the home page; their state is in the address ------------------------
