@@ -39,11 +39,11 @@ site: $(STAMPS)/run $(STAMPS)/dev
 
 ## test: the tests in parallel, of long tables a few cases (installs Chromium, poppler and Cairo)
 test: $(STAMPS)/run $(STAMPS)/dev $(STAMPS)/tools
-	@$(PY) -m pytest -n auto $(ARGS)
+	@$(PY) -m pytest -n auto --dist worksteal $(ARGS)
 
 ## test-all: every test, as .ci/run does: the largest inputs and the whole tables too
 test-all: $(STAMPS)/run $(STAMPS)/dev $(STAMPS)/tools
-	@$(PY) -m pytest -n auto -m "" $(ARGS)
+	@$(PY) -m pytest -n auto --dist worksteal -m "" $(ARGS)
 
 ## lint: ruff over the code, its form and its habits; vulture: nothing in it is unused
 lint: $(STAMPS)/dev

@@ -51,7 +51,7 @@ def same_picture(one: str, other: str) -> str:
     return ""
 
 
-@pytest.mark.parametrize("id", mostly_slow(IDS, lambda id: id in ("who-attends", "clock-hands")))
+@pytest.mark.parametrize("id", mostly_slow(IDS, lambda id: id in ("who-attends", "cost-matrix")))
 def test_every_state_in_the_browser(tab: Any, figures: dict[str, Any], id: str) -> None:
     figure, paint = figures[id], css_paint(palette("light"))
     heights = set()
