@@ -519,6 +519,38 @@ def test_a_spec_with_a_fault_is_named(tmp_path: Path, capsys: pytest.CaptureFixt
     assert not (tmp_path / "site").exists()
 
 
+def test_specs_with_faults_are_left_out_and_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A bad label, no YAML, what uses or builds on them: the rest of the site stands, with plain
+    words where a link would lead nowhere."""
+    size = "dims: {d: width}\ninputs: {x: [3, d]}\n"
+    for id, text in {
+        "label": f"{size}blocks: [{{op: gelu, label: '$\\nosuch{{x}}$'}}]\n",
+        "broken": "blocks: [\n",
+        "user": f"{size}blocks: [{{use: broken}}]\n",
+        "lonely": f"builds_on: [nowhere]\n{size}blocks: [gelu]\n",
+        "later": f"builds_on: [label, ffn]\n{size}blocks: [gelu]\n",
+    }.items():
+        (tmp_path / f"{id}.yaml").write_text(text)
+    write_page(
+        tmp_path / "pages", "words", "figures: [label, later]\nbuilds_on: [broken, later]\n",
+        "[one](page:label#x) [two](page:later)\n\n![](figure:label)\n\n![](figure:later)\n",
+    )  # fmt: skip
+    out = tmp_path / "site"
+    asked = ["gallery", str(tmp_path), "--pages", str(tmp_path / "pages"), "-o", str(out)]
+    assert run(asked) == 1
+    said = capsys.readouterr()
+    assert "2 architectures, 1 text" in said.out
+    for words in ("\\nosuch", "broken.yaml:2", "'nowhere'"):
+        assert words in said.err
+    pages = {path.stem for path in (out / "architectures").glob("*.html")}
+    assert pages == {"later", "ffn"}
+    assert dead_links(out) == []
+    html = (out / "read" / "words.html").read_text(encoding="utf-8")
+    assert '<p>one <a href="../architectures/later.html">two</a></p>' in html
+
+
 def test_own_specs_come_with_what_they_use(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -7,7 +7,7 @@ import time
 
 import click
 
-from transformer_diagrams.cli.report import counted
+from transformer_diagrams.cli.report import counted, show_faults
 from transformer_diagrams.cli.values import Place, specs_argument
 from transformer_diagrams.streams import printable, say
 
@@ -61,4 +61,5 @@ def gallery(
         f"{counted(made.texts, 'text')}, {counted(made.topics, 'topic')}, {made.files} files "
         f"({made.drawn} drawn, {time.perf_counter() - begin:.1f} s)"
     )
-    return 0
+    show_faults(made.faults)
+    return 1 if made.faults else 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from html import unescape
@@ -32,7 +32,7 @@ WORDS_A_MINUTE = 220
 _ID = re.compile(r"[a-z0-9][a-z0-9-]*")
 _FENCE = re.compile(r"\A---\r?\n(.*?\r?\n)---\r?\n", re.DOTALL)
 _FIGURE = "figure:"
-_LINK = re.compile(r'(<a href=")page:([^"#]+)(#[^"]*)?"')
+_LINK = re.compile(r'<a href="page:([^"#]+)(#[^"]*)?"([^>]*)>(.*?)</a>', re.DOTALL)
 # No formula holds a backtick: behind one begins code.
 _MATHS = re.compile(r"\$\$([^`]+?)\$\$|\$([^\s$`](?:[^$\n`]*[^\s$`])?)\$(?!\d)", re.DOTALL)
 _DATE = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?")
@@ -426,8 +426,13 @@ def _clean(html: str) -> str:
     )  # fmt: skip
 
 
-def linked(html: str, address: Any) -> str:
-    """``page:ID`` links as relative addresses; ``address`` raises for an unknown id."""
-    return _LINK.sub(
-        lambda found: f'{found[1]}{address(unquote(unescape(found[2])))}{found[3] or ""}"', html
-    )
+def linked(html: str, address: Callable[[str], str]) -> str:
+    """``page:ID`` links as relative addresses, or as their words where ``address`` gives none;
+    it raises for an unknown id."""
+
+    def link(found: re.Match[str]) -> str:
+        id, anchor, more, words = found.groups(default="")
+        place = address(unquote(unescape(id)))
+        return f'<a href="{place}{anchor}"{more}>{words}</a>' if place else words
+
+    return _LINK.sub(link, html)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -49,6 +49,7 @@ class Built:
     texts: int
     topics: int
     drawn: int  # architectures whose figures were not in the store yet
+    faults: tuple[Fault, ...] = ()  # of the architectures that were left out
 
 
 def build(
@@ -60,14 +61,15 @@ def build(
     workers: int | None = None,
     tell: Tell | None = None,
 ) -> Built:
-    """Write the site to the folder ``out``: all of it, or nothing. Other files in a folder with an
-    older site stay.
+    """Write the site to the folder ``out``. Other files in a folder with an older site stay. A spec
+    with a fault is left out, with the links to it; pages of words with a fault stop the build.
 
     specs   files, folders or ids; what they use or build on comes with them. None: all bundled
     words   the folder of Markdown pages; None: the bundled ones, when no specs are given
     tell    is called after each architecture
 
-    :raises DiagramError: every fault of a spec, a page of words or of their links.
+    :raises DiagramError: every fault of a page of words or of its links; those of the specs when
+        none is without.
     :raises AskError: when ``out`` holds other things, or cannot be written.
     """
     need("site")
@@ -76,12 +78,21 @@ def build(
     place = Path(out)
     before = folder.known(place)
     texts = _texts(words, bool(specs))
-    paths = _closure(_paths(specs)) if specs else dict(bundled_specs())
-    made, drawn = _prepared(paths, workers, tell)
-    files, about = _files(made, paths, texts, title)
+    faults: list[Fault] = []
+    paths = _closure(_paths(specs), faults) if specs else dict(bundled_specs())
+    away = {id for id, path in paths.items() if path is None}
+    good = {id: path for id, path in paths.items() if path is not None}
+    made, drawn = _prepared(good, workers, tell)
+    for id in [id for id, each in made.items() if not each.figures]:
+        faults += made.pop(id).faults
+        away.add(id)
+    faults = [fault for fault in dict.fromkeys(faults) if fault.severity == "error"]
+    if faults and not made:
+        raise DiagramError(faults)
+    files, about = _files(made, good, [_without(text, away) for text in texts], title, away)
     folder.put(place, files, before, about)
     topics = sum(name.startswith("topics/") and name.endswith(".html") for name in files)
-    return Built(place, len(files) + 1, len(made), len(texts), topics, drawn)
+    return Built(place, len(files) + 1, len(made), len(texts), topics, drawn, tuple(faults))
 
 
 # -- what goes in
@@ -117,23 +128,54 @@ def _paths(specs: Iterable[str]) -> dict[str, Path]:
     return found
 
 
-def _closure(paths: dict[str, Path]) -> dict[str, Path]:
-    """The specs, and all that they use or build on: a page links to each of them."""
+def _closure(paths: dict[str, Path], faults: list[Fault]) -> dict[str, Path | None]:
+    """The specs, and all that they use or build on: a page links to each of them. None for one
+    that cannot be read; why is added to ``faults``."""
     from transformer_diagrams.spec.blocks import walk
 
-    found = dict(paths)
-    todo = list(paths.values())
+    found: dict[str, Path | None] = dict(paths)
+    todo = list(paths.items())
     while todo:
-        model = Model.find(str(todo.pop()))
-        spec = model.spec
+        id, path = todo.pop()
+        try:
+            model = Model.find(str(path))
+            spec = model.spec
+        except DiagramError as fault:
+            found[id] = None
+            faults += fault.faults
+            continue
         uses = [block.use for block in walk(spec.blocks) if block.use]
         for name in dict.fromkeys([*uses, *(text.value for text in spec.builds_on)]):
-            if spec_id(name) not in found:
-                path = model.library.find(name, spec)
+            if spec_id(name) in found:
+                continue
+            try:
+                other = model.library.find(name, spec)
+            except DiagramError as fault:
+                found[id] = None
+                faults += fault.faults
+                continue
+            try:
                 model.library.get(name, spec)  # faults are told from where it is named
-                found[path.stem] = path
-                todo.append(path)
+            except DiagramError as fault:
+                found[other.stem] = None
+                faults += fault.faults
+                continue
+            found[other.stem] = other
+            todo.append((other.stem, other))
     return dict(sorted(found.items()))
+
+
+def _without(text: Prose, away: Container[str]) -> Prose:
+    """A page of words without the figures and neighbours that were left out."""
+    page = replace(
+        text.page,
+        builds_on=tuple(id for id in text.page.builds_on if id not in away),
+        figures=tuple(id for id in text.page.figures if id not in away),
+    )
+    sections = [
+        replace(each, figure="") if each.figure in away else each for each in text.sections
+    ]
+    return replace(text, page=page, sections=tuple(sections))
 
 
 def _prepared(
@@ -156,11 +198,6 @@ def _prepared(
     with closing(pool.several(prepare, list(missing), workers)) as several:
         for name, made in several:
             add(missing[name], made or Prepared(name, {}, {}, (pool.lost(name),)))
-    faults = dict.fromkeys(
-        fault for id in sorted(found) for fault in found[id].faults if fault.severity == "error"
-    )
-    if faults:
-        raise DiagramError(tuple(faults))
     return {id: found[id] for id in sorted(found)}, len(missing)
 
 
@@ -168,12 +205,17 @@ def _prepared(
 
 
 def _files(
-    made: Mapping[str, Prepared], paths: Mapping[str, Path], texts: Sequence[Prose], title: str
+    made: Mapping[str, Prepared],
+    paths: Mapping[str, Path],
+    texts: Sequence[Prose],
+    title: str,
+    away: Container[str] = (),
 ) -> tuple[dict[str, bytes], dict[str, Any]]:
-    """Every file of the site by its name, and what its list says of the pages."""
+    """Every file of the site by its name, and what its list says of the pages. Links to specs
+    left ``away`` are plain text."""
     from transformer_diagrams.live import IDS
 
-    listed = [_spec_page(each, paths[id]) for id, each in made.items()]
+    listed = [_spec_page(each, paths[id], away) for id, each in made.items()]
     listed += [text.page for text in texts]
     order.check(listed, [*IDS, *made])
     by_id = {page.id: page for page in listed}
@@ -202,7 +244,7 @@ def _files(
         for suffix, data in [*each.figures.items(), ("yaml", source)]:
             files[pages.figure_file(id, suffix)] = data
     for text in texts:
-        html, used = _prose_page(text, site, made, live, common)
+        html, used = _prose_page(text, site, made, live, common, away)
         pairs |= used
         files[site.file(text.page.id)] = html
     for tag, name in site.tags.items():
@@ -240,7 +282,7 @@ def _must_differ(names: Iterable[str]) -> None:
             )  # fmt: skip
 
 
-def _spec_page(made: Prepared, path: Path) -> Page:
+def _spec_page(made: Prepared, path: Path, away: Container[str]) -> Page:
     record = made.record
     return Page(
         record["id"],
@@ -248,7 +290,7 @@ def _spec_page(made: Prepared, path: Path) -> Page:
         "architecture",
         str(record["source"]["year"] or "9999"),
         tuple(dict.fromkeys(record["tags"])),
-        tuple(record["builds_on"]),
+        tuple(id for id in record["builds_on"] if id not in away),
         (),
         Span(str(path), 1),
     )
@@ -289,6 +331,7 @@ def _prose_page(
     made: Mapping[str, Prepared],
     live: Mapping[str, str],
     common: str,
+    away: Container[str],
 ) -> tuple[str, set[two_tone.Pair]]:
     """A page of words with its figures in place."""
     root = "../"
@@ -296,6 +339,8 @@ def _prose_page(
     parts: list[dict[str, Any]] = []
 
     def address(id: str) -> str:
+        if id in away:
+            return ""
         try:
             return root + site.address(id)
         except DiagramError as fault:
