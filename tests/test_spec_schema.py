@@ -11,7 +11,8 @@ import pytest
 from spec_tools import OPS
 from test_spec_load import FULL
 
-from transformer_diagrams.errors import Report
+from transformer_diagrams.errors import MAX_FAULTS, Report
+from transformer_diagrams.spec import validate
 from transformer_diagrams.spec.library import SpecLibrary
 from transformer_diagrams.spec.load import load_text
 from transformer_diagrams.spec.schema import build
@@ -223,3 +224,15 @@ def test_the_schema_is_small_and_always_the_same() -> None:
     text = json.dumps(build())
     assert text == json.dumps(build())
     assert len(text) < 400_000
+
+
+def test_faults_beyond_the_room_of_a_report_are_not_looked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked: list[Any] = []
+    leaves = validate._leaves
+    monkeypatch.setattr(validate, "_leaves", lambda error: looked.append(error) or leaves(error))
+    data = b"inputs: {x: [3]}\nblocks:\n" + b"  - nosuch\n" * (3 * MAX_FAULTS)
+    found = validate.validate(data, "x.yaml").faults
+    assert [fault.code for fault in found] == ["schema"] * MAX_FAULTS + ["too-many-faults"]
+    assert len(looked) == MAX_FAULTS + 1

@@ -10,9 +10,10 @@ import re
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from transformer_diagrams.errors import Fault, Report, Span, TooManyFaults
+from transformer_diagrams.errors import MAX_FAULTS, Fault, Report, Span, TooManyFaults
 from transformer_diagrams.spec.load import decode
 from transformer_diagrams.spec.schema import build
 from transformer_diagrams.spec.yaml_nodes import Map, Node, Seq, Source, plain_data
@@ -39,11 +40,13 @@ def validate(data: bytes, file: str) -> Report:
         return report
     if root is None or report.errors:
         return report
-    faults = [
-        _fault(leaf, root, source)
+    # What there is no room for in the report is not looked for.
+    leaves = (
+        leaf
         for error in _validator().iter_errors(plain_data(root))
         for leaf in _leaves(error)
-    ]
+    )
+    faults = [_fault(leaf, root, source) for leaf in islice(leaves, MAX_FAULTS + 1)]
     faults.sort(key=lambda fault: (fault.span.line, fault.span.column, fault.message))
     with suppress(TooManyFaults):  # the report says so
         report.extend(dict.fromkeys(faults))
