@@ -305,6 +305,28 @@ def test_letters_are_told_once_a_label_with_the_list() -> None:
     assert all(f"U+{ord(char):04X}" in told.message for char in "注意機構")
 
 
+@pytest.mark.parametrize("before", ["\u6ce8", "e\u0301\u0301", "$\\hat x$", "a\u0007b"])
+def test_a_fault_points_at_its_command_whatever_stands_before(before: str) -> None:
+    label = f"{before} $a \\nosuch$"
+    told = [each for each in judge(label) if each.error]
+    assert [label[each.at :] for each in told] == ["\\nosuch$"]
+
+
+@pytest.mark.parametrize(
+    ("label", "sign"),
+    [("QK^\\top V", "\\top V"), ("$x$ \\alpha \\beta", "\\alpha \\beta"), ("$ x $", "$ x $"), ("x$", "$")],
+)
+def test_tex_outside_of_dollars_is_told_once(label: str, sign: str) -> None:
+    (told,) = judge(label)
+    assert (told.code, told.error) == ("typed-tex", False)
+    assert label[told.at :] == sign
+
+
+@pytest.mark.parametrize("label", ["C:\\temp", "\\$x", "$5 and 5 $7", "\\\\alpha", "$\\alpha$"])
+def test_what_is_no_tex_stays_as_typed(label: str) -> None:
+    assert judge(label) == ()
+
+
 def test_a_known_label_is_judged_without_fonts(tmp_path: Path) -> None:
     code = (
         "import sys, json\n"

@@ -6,14 +6,16 @@ than plain letters, scripts and fractions, and their answer is kept with the mea
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from bisect import bisect_right
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from transformer_diagrams.errors import ToolMissing
-from transformer_diagrams.text.commands import SIGNS
+from transformer_diagrams.text.commands import KNOWN, SIGNS
 from transformer_diagrams.text.kept import Label, note
 from transformer_diagrams.text.layout import measure
-from transformer_diagrams.text.markup import clean, parse_line, shown
+from transformer_diagrams.text.markup import LONGEST, clean, parse_line, shown
 from transformer_diagrams.text.tex import BadFormula, Node, parse
 
 
@@ -48,6 +50,7 @@ def _judged(markup: str) -> tuple[tuple[Complaint, ...], Label | None]:
     """The complaints, and the label that had to be measured to know them."""
     text, _ = clean(markup)
     found: list[Complaint] = []
+    typed: list[Complaint] = []
     ask = not text.isascii()
     at = 0
     for line in text.split("\n"):
@@ -55,18 +58,31 @@ def _judged(markup: str) -> tuple[tuple[Complaint, ...], Label | None]:
             if piece.kind == "math":
                 inset = 1 if piece.source.startswith("$") else 0
                 try:
-                    ask = ask or not _simple(parse(piece.content))
+                    ask = not _simple(parse(piece.content)) or ask
                 except BadFormula as problem:
                     place = at + inset + problem.at
                     found.append(_cannot(piece.source, str(problem), place, problem.hint))
+            else:
+                typed = typed or _typed(piece.source, at)
             at += len(piece.source)
         at += 1
-    if found or not ask:
-        return tuple(found), None
+    measured = not found and ask
+    if measured:
+        found = _asked(markup, text)
+    told = tuple(
+        replace(each, at=_place(markup, text, each.at))
+        for each in sorted((*found, *typed), key=lambda each: each.at)
+    )
+    return told, (markup, "regular", "middle") if measured else None
+
+
+def _asked(markup: str, text: str) -> list[Complaint]:
+    """What the setter and the fonts cannot draw."""
+    found: list[Complaint] = []
     try:
         warnings = measure(markup, 10.0).warnings
     except ToolMissing:
-        return (), None  # whoever draws will say so
+        return []  # whoever draws will say so
     for fault in warnings:
         if fault.code not in ("bad-formula", "missing-letter"):
             continue
@@ -83,11 +99,35 @@ def _judged(markup: str) -> tuple[tuple[Complaint, ...], Label | None]:
             ),
             begin,
         )
-        message = fault.message.removesuffix(_TYPED)
+        message = fault.message.removesuffix(_AS_TYPED)
         found.append(Complaint(fault.code, message, place, fault.found, fault.hint, error))
     if any(complaint.error for complaint in found):  # a formula as typed lacks letters again
         found = [complaint for complaint in found if complaint.error]
-    return tuple(found), (markup, "regular", "middle")
+    return found
+
+
+def _typed(source: str, at: int) -> list[Complaint]:
+    """The first TeX in plain words, which is drawn as typed: a command, or a lone dollar."""
+    for mark in _MARKS.finditer(source):
+        sign = mark[0]
+        if sign == "$":
+            words = "a dollar without a partner is drawn as a dollar"
+            hint = "write \\$ for a dollar; maths has no blank just inside its dollars: $x$"
+        elif len(sign) > 2 and mark[1] in KNOWN:
+            words = f"the command {sign} stands outside of dollars and is shown as typed"
+            hint = f"put the formula between dollars: ${sign} ...$"
+        else:
+            continue
+        return [Complaint("typed-tex", words, at + mark.start(), sign, hint, False)]
+    return []
+
+
+def _place(markup: str, text: str, at: int) -> int:
+    """The place in the label as typed; its cleaned ``text`` may have lost or joined characters."""
+    if markup.startswith(text[: at + 1]):
+        return at
+    ends = range(min(len(markup), 4 * LONGEST))
+    return bisect_right(ends, at, key=lambda end: len(clean(markup[:end])[0])) - 1
 
 
 def _simple(tree: Node) -> bool:
@@ -105,7 +145,8 @@ _SIMPLE = frozenset((
     "row", "letter", "number", "name", "sign", "space", "blank", "script", "frac", "root", "font",
     "style",
 ))  # fmt: skip
-_TYPED = "; it is shown as typed"
+_AS_TYPED = "; it is shown as typed"
+_MARKS = re.compile(r"\\([A-Za-z]+|.)|\$(?!\d)")
 
 
 def _cannot(source: str, why: str, at: int, hint: str) -> Complaint:
