@@ -161,6 +161,8 @@ def test_formulas_are_outlines_with_words_for_the_ear() -> None:
         (HEAD.format("figures: [a]\n") + "![](figure:a)\n\n![](figure:a)\n", "'a'"),
         (HEAD.format("") + "# Again\n", "title"),
         (HEAD.format("") + "A $\\frac{1$ B\n", "formula"),
+        (HEAD.format("figures: [a]\n") + "![A $\\nosuch$](figure:a)\n", "\\nosuch"),
+        ("---\ntitle: T\nsummary: A $\\nosuch$\n---\n", "\\nosuch"),
         (HEAD.format("date: 2024-02-30\n"), "no day '2024-02-30'"),
         (HEAD.format("date: 2024-13\n"), "no day '2024-13'"),
         (HEAD.format("date: 99999-01-01\n"), "no day"),

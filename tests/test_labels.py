@@ -63,6 +63,9 @@ def test_a_command_that_cannot_be_set_is_told_in_its_place(body: str) -> None:
         ("short: A $\\nosuch$\n", "\\nosuch"),
         ("dims: {d: {doc: width, tex: 'W_\\nosuch'}}\n", "\\nosuch"),
         ("inputs: {x: {shape: [d, d], label: 'in $\\nosuch$'}}\n", "\\nosuch"),
+        ("dims: {d: '\u6ce8 of $\\nosuch$'}\n", "\\nosuch"),
+        ("source: {title: A, note: 'of $\\nosuch$'}\n", "\\nosuch"),
+        ("options: {o: {default: false, doc: 'of $\\nosuch$'}}\n", "\\nosuch"),
     ],
 )
 def test_texts_of_the_head_are_judged_too(head: str, mark: str) -> None:

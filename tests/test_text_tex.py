@@ -314,7 +314,7 @@ def test_a_fault_points_at_its_command_whatever_stands_before(before: str) -> No
 
 @pytest.mark.parametrize(
     ("label", "sign"),
-    [("QK^\\top V", "\\top V"), ("$x$ \\alpha \\beta", "\\alpha \\beta"), ("$ x $", "$ x $"), ("x$", "$")],
+    [("QK^\\top", "\\top"), ("$x$ \\mu \\nu", "\\mu \\nu"), ("$ x $", "$ x $"), ("x$", "$")],
 )
 def test_tex_outside_of_dollars_is_told_once(label: str, sign: str) -> None:
     (told,) = judge(label)

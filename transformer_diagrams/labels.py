@@ -38,7 +38,7 @@ def faults(spec: Spec) -> list[Fault]:
     found: list[Fault] = []
     places: _Places | None = None
     for shown in _texts(spec):
-        for complaint in judge(shown.markup):
+        for complaint in judge(shown.markup, shown.drawn):
             if not (complaint.error or shown.drawn):
                 continue
             places = places or _Places(spec)
@@ -63,7 +63,11 @@ def _texts(spec: Spec) -> Iterator[_Shown]:
     yield _Shown(spec.title, "title", spec.span, drawn=False)
     yield _Shown(spec.short, "short", spec.span)
     yield _Shown(spec.caption, "caption", spec.span, drawn=False)
+    yield _Shown(spec.source.note, "source.note", spec.span, drawn=False)
+    for name, option in spec.options.items():
+        yield _Shown(option.doc, f"options.{name}.doc", option.span, drawn=False)
     for name, dim in spec.dims.items():
+        yield _Shown(dim.doc, f"dims.{name}.doc", dim.span, drawn=False)
         if dim.tex:
             yield _Shown(f"${dim.tex}$", f"dims.{name}.tex", dim.span, 1)
     for kind, ports in (("inputs", spec.inputs), ("outputs", spec.outputs)):
@@ -122,5 +126,9 @@ class _Places:
     def of(self, shown: _Shown, at: int) -> Span:
         """The place of one character of a text."""
         span = shown.span
-        node = self._by_path.get(shown.path) or self._by_place.get((span.line, span.column))
+        node = (
+            self._by_path.get(shown.path)
+            or self._by_path.get(shown.path.removesuffix(".doc"))  # `d: words`
+            or self._by_place.get((span.line, span.column))
+        )
         return span if node is None else self._source.inside(node, at)

@@ -117,10 +117,15 @@ def tex_html(tex: str, *, display: bool = False) -> str:
 
 
 def tex_complaints(tex: str, *, display: bool = False) -> tuple[Complaint, ...]:
-    """What is wrong with a formula."""
+    """What keeps a formula from being set."""
+    return words_complaints(_markup(tex, display))
+
+
+def words_complaints(markup: str) -> tuple[Complaint, ...]:
+    """What keeps the formulas among words from being set."""
     from transformer_diagrams.text import judge
 
-    return judge(_markup(tex, display))
+    return tuple(each for each in judge(markup, False) if each.error)
 
 
 def _markup(tex: str, display: bool) -> str:

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 from transformer_diagrams import reading
 from transformer_diagrams.errors import DiagramError, Fault, Report, Span, did_you_mean
-from transformer_diagrams.gallery.maths import tex_complaints, tex_html
+from transformer_diagrams.gallery.maths import tex_complaints, tex_html, words_complaints
 from transformer_diagrams.gallery.order import Page
 from transformer_diagrams.options import ask_error
 from transformer_diagrams.streams import acts
@@ -206,6 +206,8 @@ def _front_matter(head: str, file: str) -> dict[str, Any]:
     for key in ("title", "summary"):
         if not made[key]:
             wrong(key, f"the page has no {key}")
+    for one in words_complaints(made["summary"]):
+        wrong("summary", one.message, one.hint)
     if not _is_date(made["date"]):
         wrong("date", f"there is no day '{made['date']}'", "write it like 2024-02-29, or 2024")
     made["kind"] = made["kind"] or "read"
@@ -253,6 +255,8 @@ def _sections(
     sections: list[Section] = []
     run: list[Token] = []
     heading, anchor = "", ""
+    anchors = dict.fromkeys(figures, 2)
+    faults: list[Fault] = []
 
     def flush(figure: str = "", words: str = "") -> None:
         html = _clean(markdown.renderer.render(run, markdown.options, {}))
@@ -270,16 +274,23 @@ def _sections(
             )  # fmt: skip
         if token.type == "heading_open" and token.tag == "h2":
             title = _words(tokens[at + 1])
-            name = _anchor(title, [*figures, *(known for known, _ in headings)])
+            name = _anchor(title, anchors)
             headings.append((name, title))
             token.attrSet("id", name)
         if figure is not None:
+            span = Span(file, (token.map[0] if token.map else 0) + 1 + offset)
+            faults += [
+                Fault(one.code, one.message, span, found=one.found, hint=one.hint)
+                for one in words_complaints(figure[1])
+            ]
             flush(*figure)
         elif not _inside_figure(tokens, at):
             run.append(token)
         if token.type == "heading_open" and token.tag == "h2":
             anchor, heading = headings[-1]
     flush()
+    if faults:
+        raise DiagramError(faults)
     return sections, headings
 
 
@@ -398,13 +409,13 @@ def _words(token: Token) -> str:
     )
 
 
-def _anchor(words: str, taken: Iterable[str]) -> str:
-    slug = re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-") or "section"
-    known = {*taken}
-    number, name = 2, slug
-    while name in known:
-        name = f"{slug}-{number}"
-        number += 1
+def _anchor(words: str, taken: dict[str, int]) -> str:
+    """A heading's own name, which is added to ``taken``: name -> the next number behind it."""
+    slug = name = re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-") or "section"
+    while name in taken:
+        name = f"{slug}-{taken[slug]}"
+        taken[slug] += 1
+    taken[name] = 2
     return name
 
 

@@ -117,6 +117,8 @@ def _made(model: Model) -> Record:
 
 def _blocks(model: Model) -> dict[str, dict[str, str]]:
     """By path, what the page shows of each drawn block."""
+    from transformer_diagrams.text import plain
+
     graph = model.graph()
     learned = dict(_learned(model))
     numbers: dict[str, int] = {}
@@ -126,8 +128,8 @@ def _blocks(model: Model) -> dict[str, dict[str, str]]:
         named = graph_config
     found: dict[str, dict[str, str]] = {}
     spec = model.spec
-    docs = {f"inputs.{port.name}": port.doc for port in spec.inputs.values()}
-    docs |= {f"outputs.{port.name}": port.doc for port in spec.outputs.values()}
+    docs = {f"inputs.{port.name}": plain(port.doc) for port in spec.inputs.values()}
+    docs |= {f"outputs.{port.name}": plain(port.doc) for port in spec.outputs.values()}
     for part in _parts(graph):
         facts = _facts(part, learned.get(part.path), numbers, named)
         found[part.path] = {**facts, "note": facts["note"] or docs.get(part.doc_path, "")}

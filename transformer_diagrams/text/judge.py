@@ -31,27 +31,28 @@ class Complaint:
     error: bool
 
 
-def judge(markup: str) -> tuple[Complaint, ...]:
+def judge(markup: str, letters: bool = True) -> tuple[Complaint, ...]:
     r"""Everything that keeps a label from being drawn as meant, in the order of the text.
+    Without ``letters`` the words around the formulas are taken for granted: pages set them.
 
     :raises ToolMissing: when a font is absent and the label is not cached.
 
     >>> [c.at for c in judge(r"Linear $\nosuch{x}$")]
     [8]
     """
-    found, asked = _judged(markup)
+    found, asked = _judged(markup, letters)
     if asked:
         note(asked)
     return found
 
 
 @lru_cache(maxsize=4096)
-def _judged(markup: str) -> tuple[tuple[Complaint, ...], Label | None]:
+def _judged(markup: str, letters: bool) -> tuple[tuple[Complaint, ...], Label | None]:
     """The complaints, and the label that had to be measured to know them."""
     text, _ = clean(markup)
     found: list[Complaint] = []
     typed: list[Complaint] = []
-    ask = not text.isascii()
+    ask = letters and not text.isascii()
     at = 0
     for line in text.split("\n"):
         for piece in parse_line(line):
