@@ -79,9 +79,11 @@ def test_uses_that_double_a_few_times_are_fine(tmp_path: Path) -> None:
     assert Model.find(str(doubled(tmp_path, "{use: N}", deep=8))).check().ok
 
 
-def test_blocks_times_settings_have_a_limit() -> None:
-    head = "options:\n" + "".join(f"  o{i}: {{doc: a switch}}\n" for i in range(1000))
-    blocks = "".join(f"  - {{op: box, id: n{i}, if: not o{i}}}\n" for i in range(1000))
+@pytest.mark.parametrize("options", [1000, 5000])
+def test_what_is_checked_under_all_settings_has_a_limit(options: int) -> None:
+    head = "options:\n" + "".join(f"  o{i}: {{doc: a switch}}\n" for i in range(options))
+    many = range(1000 if options == 1000 else 1)  # few blocks under very many settings, too
+    blocks = "".join(f"  - {{op: box, id: n{i}, if: not o{i}}}\n" for i in many)
     begin = time.process_time()
     report = check(spec_of(f"title: T\n{head}inputs: {{x: [...]}}\nblocks:\n{blocks}")).report
     assert [fault.code for fault in report.errors] == ["too-many-settings"]

@@ -20,7 +20,7 @@ from transformer_diagrams.graph.pause import no_collection
 from transformer_diagrams.graph.rules import lint_model
 from transformer_diagrams.spec.model import Spec
 
-MOST_BLOCKS = 200_000  # that one check looks at, over all configs and options
+MOST_PARTS = 200_000  # blocks, sizes and options that one check looks at, over all settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,18 +157,18 @@ def _check_settings(
     spec: Spec, inferences: Inferences, inferred: Inferred, report: Report
 ) -> None:
     report.extend(inferred.report.faults)
-    variations = list(_variations(spec))
-    runs = 2 * len(spec.configs) + len(variations)
-    blocks = inferred.blocks * runs
-    if blocks > MOST_BLOCKS:
+    others = sum(len(option.choices or (True, False)) - 1 for option in spec.options.values())
+    runs = 2 * len(spec.configs) + others
+    parts = inferred.blocks + len(spec.dims) + len(spec.options)
+    if parts * runs > MOST_PARTS:
         report.add(
             Fault(
                 "too-many-settings",
-                f"too much to check: {inferred.blocks:,} blocks under {runs:,} settings "
+                f"too much to check: {parts:,} blocks, sizes and options under {runs:,} settings "
                 "(the configs, and each value of each option)",
                 spec.span,
-                found=f"{blocks:,} blocks",
-                expected=f"at most {MOST_BLOCKS:,}",
+                found=f"{parts * runs:,}",
+                expected=f"at most {MOST_PARTS:,}",
                 hint="declare fewer configs and options, or fewer blocks",
             )
         )
@@ -192,7 +192,7 @@ def _check_settings(
             _merge(report, [f for f in numbers.errors if f.code in _RELATIONS])
         else:
             _merge(report, numbers.faults)
-    for options, words in variations:
+    for options, words in _variations(spec):
         key = _options(Settings(options))
         if key not in symbolic:
             symbolic[key] = inferences.under(Settings(options))
