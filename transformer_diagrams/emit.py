@@ -13,7 +13,7 @@ from pathlib import PurePath
 from typing import Any
 
 from transformer_diagrams.errors import Span
-from transformer_diagrams.graph.ir import Graph, Group, Node, Port
+from transformer_diagrams.graph.ir import Graph, Node, Port
 from transformer_diagrams.spec.model import Spec
 
 
@@ -45,16 +45,12 @@ def to_plain(value: Any) -> Any:
 def shapes(graph: Graph) -> dict[str, Any]:
     """Every tensor of a graph: for each node and group by path, the shapes of its ports."""
     found: dict[str, Any] = {}
-    todo: list[Node | Group] = [graph.root, *(callout.group for callout in graph.callouts)]
-    while todo:
-        part = todo.pop()
+    for part in graph.parts():
         found[part.path or "."] = {
             "op": part.op if isinstance(part, Node) else part.kind,
             "inputs": _ports(part.inputs),
             "outputs": _ports(part.outputs),
         }
-        if isinstance(part, Group):
-            todo.extend(part.children)
     return {"id": graph.id, "shapes": dict(sorted(found.items()))}
 
 

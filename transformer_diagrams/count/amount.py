@@ -58,7 +58,7 @@ class Evaluator:
                         f"cannot count '{self.spec.id}': {error}",
                         self.spec.span,
                         found=self.speller.text(exact),
-                        hint=getattr(error, "hint", "") or "",
+                        hint=error.hint,
                     )
                 ) from error
         if self.speller.has_fraction(formula) and not self.speller.has_fraction(exact):

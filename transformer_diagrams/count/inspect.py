@@ -17,6 +17,7 @@ from transformer_diagrams.count.flops import CAUSAL, CONVENTIONS, DEFAULT_LENGTH
 from transformer_diagrams.count.params import Params, count_params
 from transformer_diagrams.count.tally import Counter
 from transformer_diagrams.dims import Dim, DimError, Speller
+from transformer_diagrams.dims.order import in_order
 from transformer_diagrams.errors import NOWHERE, DiagramError, Fault, Report
 from transformer_diagrams.graph.check import Inferences
 from transformer_diagrams.graph.infer import Library
@@ -28,7 +29,7 @@ from transformer_diagrams.graph.options import (
     positive_integer,
     resolve_settings,
 )
-from transformer_diagrams.graph.scope import in_order, parse_cached, parse_condition_cached
+from transformer_diagrams.graph.scope import parse_cached, parse_condition_cached
 from transformer_diagrams.spec.model import Spec
 
 NONE: Mapping[str, Any] = MappingProxyType({})
@@ -284,7 +285,7 @@ def _defaults(spec: Spec, settings: Settings) -> dict[str, Dim]:
         default = parse_cached(dim.default.value)
         if not (name in LENGTHS and default.is_const):
             found[name] = default
-    for name in in_order({name: sorted(default.free) for name, default in found.items()}):
+    for name in in_order({name: sorted(default.free) for name, default in found.items()})[0]:
         put = {other: found[other] for other in sorted(found[name].free & found.keys() - {name})}
         with suppress(DimError):  # too large: left as it is
             found[name] = found[name].subs(put)

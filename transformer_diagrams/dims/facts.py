@@ -33,6 +33,7 @@ from transformer_diagrams.dims.algebra import (
 from transformer_diagrams.dims.bounds import never_negative
 from transformer_diagrams.dims.conditions import Condition
 from transformer_diagrams.dims.errors import DimError
+from transformer_diagrams.dims.order import in_order
 from transformer_diagrams.dims.polynomials import Poly
 from transformer_diagrams.dims.show import name_order
 from transformer_diagrams.dims.verdict import Verdict
@@ -487,31 +488,15 @@ def _opposite(verdict: Verdict) -> Verdict:
 
 def _in_order(definitions: Mapping[str, Dim]) -> list[str]:
     """The names, each after those that its definition needs. DimError for a circle."""
-    done: dict[str, None] = {}
-    for first in definitions:
-        path: dict[str, list[str]] = {}
-        stack = [first]
-        while stack:
-            name = stack[-1]
-            if name in done:
-                stack.pop()
-                continue
-            if name not in path:
-                path[name] = sorted(definitions[name].free & definitions.keys())
-            todo = [n for n in path[name] if n not in done]
-            if not todo:
-                done[name] = None
-                path.pop(name)
-                stack.pop()
-            elif todo[0] == name and definitions[name] == sym(name):
-                path[name].remove(name)  # a name that stands for itself says nothing
-            elif todo[0] in path:
-                names = list(path)
-                circle = [*names[names.index(todo[0]):], todo[0]]
-                raise DimError(f"definitions in a circle: {' -> '.join(circle)}")
-            else:
-                stack.append(todo[0])
-    return list(done)
+    needs = {
+        # A name that stands for itself says nothing.
+        name: sorted(value.free & definitions.keys()) if value != sym(name) else []
+        for name, value in definitions.items()
+    }
+    order, circles = in_order(needs)
+    if circles:
+        raise DimError(f"definitions in a circle: {' -> '.join(circles[0])}")
+    return order
 
 
 def _solved(gap: Dim, favoured: list[str]) -> tuple[str, Dim] | None:

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from transformer_diagrams.dims.order import in_order
 from transformer_diagrams.errors import NOWHERE, DiagramError, Fault, Span, did_you_mean
-from transformer_diagrams.spec.cycles import cycles
 
 KINDS = ("read", "paper", "architecture")
 """What a page is; of two that may come next, the earlier kind comes first."""
@@ -71,8 +71,9 @@ def check(pages: Sequence[Page], figures: Iterable[str] = ()) -> None:
                           hint=did_you_mean(name, known_figures, what="figure"))
                 )  # fmt: skip
     if not faults:
-        circle = next(cycles({name: by_id[name].builds_on for name in sorted(by_id)}), None)
-        if circle:
+        _, circles = in_order({name: by_id[name].builds_on for name in sorted(by_id)})
+        if circles:
+            circle = circles[0]
             faults.append(
                 Fault("builds-on-cycle", f"cycle: {' -> '.join(circle)}",
                       by_id[circle[0]].span, path="builds_on",

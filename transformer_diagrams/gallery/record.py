@@ -14,7 +14,7 @@ from transformer_diagrams.errors import DiagramError, Fault, Span
 
 if TYPE_CHECKING:
     from transformer_diagrams.graph.frame import Frame
-    from transformer_diagrams.graph.ir import Graph, Group, Node, Port
+    from transformer_diagrams.graph.ir import Group, Node, Port
 
 Record = dict[str, Any]
 
@@ -130,21 +130,10 @@ def _blocks(model: Model) -> dict[str, dict[str, str]]:
     spec = model.spec
     docs = {f"inputs.{port.name}": plain(port.doc) for port in spec.inputs.values()}
     docs |= {f"outputs.{port.name}": plain(port.doc) for port in spec.outputs.values()}
-    for part in _parts(graph):
+    for part in graph.parts():
         facts = _facts(part, learned.get(part.path), numbers, named)
         found[part.path] = {**facts, "note": facts["note"] or docs.get(part.doc_path, "")}
     return found
-
-
-def _parts(graph: Graph) -> Iterator[Node | Group]:
-    from transformer_diagrams.graph.ir import Group
-
-    todo: list[Node | Group] = [graph.root, *(callout.group for callout in graph.callouts)]
-    while todo:
-        part = todo.pop()
-        yield part
-        if isinstance(part, Group):
-            todo.extend(part.children)
 
 
 def _facts(

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from transformer_diagrams.dims import Dim, DimError, Verdict, nearest_multiples
+from transformer_diagrams.dims.order import in_order
 from transformer_diagrams.errors import DiagramError, Fault, did_you_mean
 from transformer_diagrams.graph.frame import HOW
 from transformer_diagrams.graph.options import (
@@ -24,7 +25,6 @@ from transformer_diagrams.graph.scope import (
     Scope,
     dim_fault,
     free_names,
-    in_order,
     parse_cached,
 )
 from transformer_diagrams.ops.registry import Shape
@@ -204,7 +204,8 @@ class _Binder:
     def by_texts(self) -> None:
         """The sizes that no one else binds, by their definitions and defaults."""
         texts = {name: dim.value or dim.default for name, dim in self.used.dims.items()}
-        for name in in_order({n: free_names(t) for n, t in texts.items() if t is not None}):
+        needs = {n: free_names(t) for n, t in texts.items() if t is not None}
+        for name in in_order(needs)[0]:
             text, kind = texts[name], "value" if self.used.dims[name].value else "default"
             if name in self.env or text is None:
                 continue

@@ -6,7 +6,7 @@ So each group can be laid out, checked and counted by itself.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -144,3 +144,12 @@ class Graph:
     show_shapes: str = "changes"  # none | changes | all
     legend: bool = False
     tex: Mapping[str, str] = field(default_factory=dict)  # TeX of sizes, where a spec gives it
+
+    def parts(self) -> Iterator[Node | Group]:
+        """Everything in it: the root, what stands beside it, and what is in them."""
+        todo: list[Node | Group] = [self.root, *(callout.group for callout in self.callouts)]
+        while todo:
+            part = todo.pop()
+            yield part
+            if isinstance(part, Group):
+                todo.extend(part.children)

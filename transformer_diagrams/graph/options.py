@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from transformer_diagrams.dims import Condition, Dim, DimError, names_in, nearest_multiples, parse
+from transformer_diagrams.dims.order import in_order
 from transformer_diagrams.errors import (
     NOWHERE,
     DiagramError,
@@ -18,7 +19,7 @@ from transformer_diagrams.errors import (
     Span,
     did_you_mean,
 )
-from transformer_diagrams.graph.scope import free_names, in_order
+from transformer_diagrams.graph.scope import free_names
 from transformer_diagrams.spec.model import OptionSpec, Spec, Text
 
 OptionValue = bool | str
@@ -180,7 +181,8 @@ def known_numbers(
     """
     numbers = dict(settings.numbers)
     texts = {name: dim.value or dim.default for name, dim in spec.dims.items()}
-    for name in in_order({n: free_names(t) for n, t in texts.items() if t is not None}):
+    needs = {n: free_names(t) for n, t in texts.items() if t is not None}
+    for name in in_order(needs)[0]:
         text = texts[name]
         number = _evaluate(text.value, numbers) if name not in numbers and text else None
         if number is not None and number > 0:

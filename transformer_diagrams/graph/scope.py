@@ -270,33 +270,16 @@ def free_names(text: Text) -> list[str]:
         return []
 
 
-def in_order(needs: Mapping[str, Iterable[str]]) -> list[str]:
-    """The names, each after those that it needs, as far as they do not need each other."""
-    order: list[str] = []
-    begun: set[str] = set()
-    for start in needs:
-        trail = [(start, iter(needs[start]))] if start not in begun else []
-        begun.add(start)
-        while trail:
-            name, left = trail[-1]
-            below = next((n for n in left if n in needs and n not in begun), None)
-            if below is None:
-                order.append(name)
-                trail.pop()
-            else:
-                begun.add(below)
-                trail.append((below, iter(needs[below])))
-    return order
-
-
 def dim_fault(error: DimError, text: str, span: Span, path: str) -> Fault:
     """A fault at the very character that a formula cannot be read at."""
-    column = getattr(error, "column", 0) or 0
     at = span
-    if span.line and column > 1:
-        at = Span(span.file, span.line, span.column + column - 1)
-    message = getattr(error, "message", "") or str(error)
-    hint = getattr(error, "hint", "") or ""
+    if span.line and error.column > 1:
+        at = Span(span.file, span.line, span.column + error.column - 1)
     return Fault(
-        "bad-formula", f"cannot read '{text}': {message}", at, path=path, found=text, hint=hint
+        "bad-formula",
+        f"cannot read '{text}': {error.message}",
+        at,
+        path=path,
+        found=text,
+        hint=error.hint,
     )

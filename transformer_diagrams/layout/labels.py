@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from transformer_diagrams.graph.ir import BORDER, Graph, Group, Node
+from transformer_diagrams.graph.ir import BORDER, Graph, Group
 from transformer_diagrams.layout.layers import flow_of, is_wide
 from transformer_diagrams.layout.measure import Context
 from transformer_diagrams.layout.placed import Note
@@ -59,14 +59,11 @@ def end_labels(group: Group) -> dict[int, str]:
 def words_of(graph: Graph) -> tuple[str, ...]:
     """Every label of an edge and every note that a figure must show, each as often as it must."""
     words: list[str] = []
-    todo: list[Node | Group] = [graph.root, *(callout.group for callout in graph.callouts)]
-    while todo:
-        part = todo.pop()
+    for part in graph.parts():
         words.append(part.note)
         if isinstance(part, Group):
             lines = {(e.tail, e.label): None for e in part.edges if e.kind != "residual"}
             words += [label for _, label in lines]
-            todo.extend(part.children)
     return tuple(sorted(filter(None, words)))
 
 

@@ -12,9 +12,10 @@ MOST_FAN = 400
 def refuse(graph: Graph) -> None:
     """Raise a DiagramError with everything that is too much for one figure."""
     faults: list[Fault] = []
-    boxes, todo = 0, [graph.root, *(c.group for c in graph.callouts)]
-    while todo:
-        group = todo.pop()
+    boxes = 0
+    for group in graph.parts():
+        if not isinstance(group, Group):
+            continue
         boxes += len(group.children)
         fans: dict[int, int] = {}
         for edge in group.edges:
@@ -33,7 +34,6 @@ def refuse(graph: Graph) -> None:
                         hint="draw one of them with `copies: n`, or group them",
                     )
                 )
-        todo.extend(c for c in group.children if isinstance(c, Group))
     if boxes > MOST_BOXES:
         faults.append(
             Fault(

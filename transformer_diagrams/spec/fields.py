@@ -522,16 +522,21 @@ class Fields:
         )
         return False
 
-    def _dim_fault(self, error: DimError, node: Scalar, path: str) -> None:
-        column = getattr(error, "column", None) or 1
+    def _dim_fault(
+        self,
+        error: DimError,
+        node: Scalar,
+        path: str,
+        expected: str = "an expression such as 2 d_m or d_m / n_h",
+    ) -> None:
         self.fault(
             "expression",
-            getattr(error, "message", None) or str(error),
-            self.source.inside(node, column - 1),
+            error.message,
+            self.source.inside(node, (error.column or 1) - 1),
             path,
             found=node.text,
-            expected="an expression such as 2 d_m or d_m / n_h",
-            hint=getattr(error, "hint", None) or "",
+            expected=expected,
+            hint=error.hint,
         )
 
     def declared(self, free: Iterable[str], node: Scalar, path: str) -> bool:
@@ -569,16 +574,8 @@ class Fields:
         try:
             parse_condition(node.text)
         except DimError as error:
-            column = getattr(error, "column", None) or 1
-            self.fault(
-                "expression",
-                getattr(error, "message", None) or str(error),
-                self.source.inside(node, column - 1),
-                path,
-                found=node.text,
-                expected="a relation such as n_g | n_h, d_K == d_V or d_R % 2 == 0",
-                hint=getattr(error, "hint", None) or "",
-            )
+            expected = "a relation such as n_g | n_h, d_K == d_V or d_R % 2 == 0"
+            self._dim_fault(error, node, path, expected)
             return None
         if not self.declared(names_in(node.text), node, path):
             return None

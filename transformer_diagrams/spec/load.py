@@ -10,7 +10,6 @@ from typing import Any, Final
 from transformer_diagrams import reading
 from transformer_diagrams.errors import Fault, Report, Span, TooManyFaults
 from transformer_diagrams.spec.blocks import BlockReader
-from transformer_diagrams.spec.cycles import cycles
 from transformer_diagrams.spec.fields import Fields
 from transformer_diagrams.spec.grammar import (
     DIM,
@@ -343,13 +342,14 @@ class _Loader:
     def _definition_cycle(self, dims: Mapping[str, DimSpec]) -> None:
         """A size defined, by way of others, through itself."""
         from transformer_diagrams.dims import parse
+        from transformer_diagrams.dims.order import in_order
 
         needs = {
             name: sorted(parse(dim.value.value).free & dims.keys())
             for name, dim in dims.items()
             if dim.value is not None
         }
-        for cycle in cycles(needs):
+        for cycle in in_order(needs)[1]:
             value = dims[cycle[0]].value
             assert value is not None
             inner = cycle[1:-1][:_MOST_NOTES]
