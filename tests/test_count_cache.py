@@ -169,6 +169,51 @@ blocks: [{op: cache, from: state}]
         inspect(spec_of(said.replace("kind: state", "kind: state, length: d_t")))
 
 
+PLACES = """
+title: T
+dims: {{{dims}}}
+{where}inputs: {{{inputs}}}
+blocks:
+{blocks}
+"""
+
+
+@pytest.mark.parametrize(
+    ("dims", "where", "inputs", "blocks", "kind"),
+    [
+        # A feature is one, whatever its meaning speaks of.
+        ("d_t: positions, h: heads, k: key of a token, d: of a token", "", "x: [d_t, d]",
+         ["{op: head_linear, id: k, from: x, heads: h, out: k}",
+          "{op: head_linear, id: v, from: x, heads: h, out: k}",
+          "{op: einsum, formula: 'htk,htv->hkv', from: [k, v]}", "{op: cache}"], "fixed"),
+        ("d_t: positions, h: heads, k: key width of one token, v: b", "", "s: [h, k, v]",
+         ["{op: scale, by: 0.9}", "{op: cache}"], "fixed"),
+        # The taps of a convolution are no positions.
+        ("d_t: positions, d: width, c: taps over the last tokens", "1 < c", "x: [d_t, d]",
+         ["{op: box, params: c d}", "{op: box, out: [c - 1, d]}", "{op: cache}"], "fixed"),
+        # Another name of the text, behind a batch, and no word of positions.
+        ("B: many, T: time steps, d: width", "", "x: [B, T, d]",
+         ["{op: linear, out: d}", "{op: cache}"], "per_token"),
+        # Patches, which have a name for what a convolution makes.
+        ("d_t: text, h: side, P: of a patch, d: width, n: {doc: patches, value: (h / P)^2}",
+         "P | h", "x: {shape: [3, h, h]}",
+         ["{op: conv2d, kernel: P, stride: P, out: d}", "{op: reshape, to: [d, -1]}", "transpose",
+          "{op: cache}"], "per_source_token"),
+    ],
+)  # fmt: skip
+def test_what_counts_positions_is_seen_by_where_it_stands(
+    dims: str, where: str, inputs: str, blocks: list[str], kind: str
+) -> None:
+    lines = "\n".join(f"  - {block}" for block in blocks)
+    stated = f"where: ['{where}']\n" if where else ""
+    text = PLACES.format(dims=dims, where=stated, inputs=inputs, blocks=lines)
+    found = inspect(spec_of(text), SpecLibrary()).kv_cache
+    for name in ("per_token", "per_source_token", "fixed"):
+        assert (str(getattr(found, name).formula) != "0") == (name == kind)
+    told = [f.code for f in check_of(text).report.faults if f.code == "cache-axis"]
+    assert told == (["cache-axis"] if kind == "fixed" else [])
+
+
 def test_a_cache_that_only_training_has_is_not_kept_at_inference() -> None:
     """Neither as a block, nor in a spec that only training uses, nor in a group of both."""
     train = "when: train"

@@ -125,7 +125,7 @@ def test_numbers_are_checked_with_each_config_at_the_line_of_the_size() -> None:
     assert found == ["where-broken 3", "not-positive 7"]
     fault = faults_of(spec("{op: linear, out: d_m - d_c}", configs=configs))[-1]
     assert (fault.code, fault.span.line) == ("not-positive", 6)
-    assert "for config 'bad' = -2" in fault.message
+    assert "= -2 is no size for config 'bad'" in fault.message
 
 
 def test_a_proposed_size_that_comes_out_wrong_is_told_for_its_config() -> None:
@@ -183,6 +183,39 @@ def test_a_division_that_may_leave_a_remainder_is_an_error(block: str) -> None:
     assert "no-whole-number 6" in codes(
         spec(block, configs="a: {d_m: 64, n_h: 8}, b: {d_m: 100, n_h: 8}")
     )
+
+
+@pytest.mark.parametrize(
+    ("block", "needed"),
+    [
+        ("{op: split_heads, heads: n_h}", "n_h | d_m"),
+        ("{op: split, parts: 3}", "3 | d_m"),
+        ("{op: reshape, to: [d_t, n_h, -1]}", "n_h | d_m"),
+        ("{op: glu}", "2 | d_m"),
+    ],
+)
+def test_a_division_that_an_op_makes_is_stated_or_shown_like_a_written_one(
+    block: str, needed: str
+) -> None:
+    (fault,) = faults_of(spec(block))
+    assert (fault.code, fault.span.line, fault.path) == ("cannot-tell", 5, "blocks[0]")
+    assert f"where: ['{needed}']" in fault.hint
+    assert codes(spec(block, where=needed)) == []
+    assert codes(spec(block, configs="a: {d_m: 48, n_h: 8}")) == []
+
+
+def test_every_size_that_is_none_is_told_in_one_run() -> None:
+    """Numbers, formulas, and divisions."""
+    text = HEAD + """
+inputs: {x: [d_t, d_m]}
+outputs: {a: {from: a}, b: {from: b}, c: {from: c}}
+blocks:
+  - {op: linear, id: a, from: x, out: 0}
+  - {op: linear, id: b, from: x, out: d_m - d_c}
+  - {op: linear, id: c, from: x, out: d_m / n_h}
+"""
+    found = [(f.code, f.span.line) for f in model(text).check().errors]
+    assert found == [("not-positive", 7), ("not-positive", 8), ("cannot-tell", 9)]
 
 
 def test_a_division_in_a_definition_is_stated_or_shown_and_may_be_proposed() -> None:

@@ -159,17 +159,27 @@ class Model:
 
         :raises AskError: when there is no such config.
         """
-        _, report = self._loaded
+        spec, report = self._loaded
         if report.errors:
             from transformer_diagrams import labels
 
-            return joined(report.faults, labels.faults(self._loaded[0]))
+            return joined(report.faults, labels.faults(spec), self._beside(report))
         if config is None:
             lists = self._labels, self._checked.report, self._figure_faults
             return joined(report.faults, *(each.faults for each in lists))
         fit(self.spec, config)
         numbers = pipeline.numbers(self.inferences, config, ())
         return joined(report.faults, self._labels.faults, numbers.faults)
+
+    def _beside(self, report: Report) -> list[Fault]:
+        """Faults of wires and shapes, where those of form are only numbers that are no sizes."""
+        if any(f.code != "not-positive" or not f.path.startswith("blocks") for f in report.errors):
+            return []
+        said = {fault.span for fault in report.errors}
+        from transformer_diagrams.graph.check import Inferences
+
+        checked = pipeline.check(Inferences(self._loaded[0], self.library))
+        return [f for f in checked.report.errors if f.span not in said]
 
     def used(self) -> list[Used]:
         """Every spec that this one uses: what its sizes and options were bound to, and how.

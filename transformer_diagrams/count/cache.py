@@ -87,7 +87,7 @@ def kind_of(cached: Cached, lengths: Lengths) -> str:
     """`text`, `source` or `fixed`: what the size of a cache goes with."""
     if cached.new is None or not lengths.known(cached.new):
         return "fixed"
-    names = cached.new.free
+    names = lengths.names(cached.new)
     if not lengths.every or names & lengths.text or (not names and cached.kept.free):
         return "text"
     return "source"

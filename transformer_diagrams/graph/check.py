@@ -197,7 +197,9 @@ def _check_settings(
         if key not in symbolic:
             symbolic[key] = inferences.under(Settings(options))
             _merge(report, [with_note(f, words) for f in symbolic[key].report.errors])
-    _merge(report, _unsettled(spec, list(symbolic.values())))
+    refuted = {f.span for f in report.faults if f.code in ("no-whole-number", "shape-mismatch")}
+    unsettled = _unsettled(spec, list(symbolic.values()))
+    _merge(report, [fault for fault in unsettled if fault.span not in refuted])
     report.extend(_lint([each.frame for each in symbolic.values() if each.frame]))
 
 
@@ -205,14 +207,13 @@ def _unsettled(spec: Spec, every: list[Inferred]) -> list[Fault]:
     """Faults for what sizes rest on, and neither a statement nor a config shows."""
     found: dict[Condition, Fault] = {}
     for inferred in every:
-        if inferred.report.errors:
+        if inferred.frame is None:
             continue
         for need in inferred.needs:
             condition = inferred.outside(need.condition)
             if not need.firm or condition in found or shown_by_configs(spec, condition):
                 continue
             told = condition if condition.free <= spec.dims.keys() else need.condition
-            assert inferred.frame is not None  # no errors, so everything is known
             with spelt_by(inferred.frame.scope.speller):
                 found[condition] = _cannot_tell(told, need)
     return list(found.values())
@@ -224,6 +225,7 @@ def _cannot_tell(told: Condition, need: Need) -> Fault:
         "cannot-tell",
         f"cannot tell whether {words}: {need.reason}",
         need.span,
+        path=need.path,
         found=str(told),
         expected=f"a statement, or a config that gives {_listed(told)} a number",
         hint=f"if it always holds, state it: where: ['{told}']",

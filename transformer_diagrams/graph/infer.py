@@ -79,6 +79,7 @@ class Need:
     condition: Condition
     reason: str
     span: Span
+    path: str = ""
     firm: bool = False
 
 
@@ -291,7 +292,7 @@ class Inference:
             if moved.free:
                 kept.append(moved)
             if answer is Verdict.UNKNOWN and not is_root:
-                self.need(moved, f"'{spec.id}' states it", text.span)
+                self.need(moved, f"'{spec.id}' states it", text.span, path)
         return kept
 
     def _broken(
@@ -322,10 +323,12 @@ class Inference:
         """`` for config '8B'`` or nothing."""
         return f" for {self.setting}" if self.setting else ""
 
-    def need(self, condition: Condition, reason: str, span: Span, *, firm: bool = False) -> None:
+    def need(
+        self, condition: Condition, reason: str, span: Span, path: str, *, firm: bool = False
+    ) -> None:
         known = self.needs.get(str(condition))
         if known is None or (firm and not known.firm):
-            self.needs[str(condition)] = Need(condition, reason, span, firm)
+            self.needs[str(condition)] = Need(condition, reason, span, path, firm)
 
     # -- one spec ---------------------------------------------------------------------------
 
@@ -560,7 +563,7 @@ class _Run:
             check_table(self.frame, atom, block, table, self.session.where(), self.session.fault)
         for condition, at in self.scope.divisions.items():
             firm = self.scope.alone is None or not self._states(at.local)
-            self.session.need(condition, f"'{at.text}' is a size", at.span, firm=firm)
+            self.session.need(condition, f"'{at.text}' is a size", at.span, at.path, firm=firm)
         return self.frame
 
     def _states(self, local: Condition) -> bool:
@@ -983,7 +986,9 @@ class _Run:
                 )
             )
         for condition in applied.needs:
-            self.session.need(condition, what, atom.span)
+            # A part is asked by itself; here only whether the sizes that it works out are some.
+            firm = self.scope.alone is None and condition.op == "|"
+            self.session.need(condition, f"{what} needs it", atom.span, atom.doc_path, firm=firm)
         self._assert_block(atom, applied.outputs)
 
     def _doubts(self, call: Call, outputs: tuple[Shape, ...]) -> tuple[Condition, ...]:

@@ -42,6 +42,7 @@ class Division:
 
     text: str
     span: Span
+    path: str
     local: Condition
 
 
@@ -149,10 +150,10 @@ class Scope:
             self._large.add((text, least))
             return
         shown = "" if str(size) == text else f" = {size}"
-        what, hint = f"'{text}' is no size{self._where()}{shown}", ""
+        what, hint = f"'{text}'{shown} is no size{self._where()}", ""
         if verdict is Verdict.UNKNOWN:
             needed = above(parse_cached(text), least)
-            what = f"cannot tell whether '{text}' is a size{shown}"
+            what = f"cannot tell whether '{text}'{shown} is a size"
             hint = f"if {needed} always holds, state it: where: ['{needed}']"
         raise DiagramError(
             Fault(
@@ -180,7 +181,7 @@ class Scope:
                     continue
                 raise DiagramError(self._remainder(text, top, bottom, span, path))
             if self.facts.divides(lower, upper) is not Verdict.YES:
-                found = Division(text, span, Condition("|", b, a))
+                found = Division(text, span, path, Condition("|", b, a))
                 self.divisions.setdefault(Condition("|", lower, upper), found)
 
     def _remainder(self, text: str, top: int, bottom: int, span: Span, path: str) -> Fault:

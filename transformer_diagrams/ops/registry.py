@@ -513,7 +513,7 @@ class Call:
                 notes=self._reduced(dividend, divisor),
             )
         if verdict is Verdict.UNKNOWN:
-            self.needs.append((divisor, dividend))
+            self.needs += [(below, above) for above, below in (dividend / divisor).divisions]
         return dividend / divisor
 
     def require_multiple(self, whole: Dim, part: Dim, where_whole: str, where_part: str) -> Dim:
@@ -548,7 +548,7 @@ class Call:
         found = []
         for size in dict.fromkeys(sizes):
             known = self.facts.reduce(size)
-            if known != size:
+            if str(known) != str(size):
                 found.append(f"{size} = {known}, by the definitions")
         return tuple(found)
 

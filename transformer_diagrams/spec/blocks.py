@@ -356,6 +356,9 @@ class BlockReader:
         for word, (key_node, value) in node.entries.items():
             span = Span(file, key_node.line, key_node.column)
             spans[word] = span
+            if word == "with" and isinstance(value, Map):
+                for inner, (at, _) in value.entries.items():
+                    spans[f"with.{inner}"] = Span(file, at.line, at.column)
             if attrs and word in attrs:
                 got = self._attr(value, f"{path}.{word}", attrs[word], keys)
                 if got is not None:

@@ -501,7 +501,7 @@ class Fields:
         if names and not self.declared(written, node, path):
             return False
         if dim.is_const and not self._large_enough(dim, node, path, *limits):
-            return False
+            return True  # told; what else is wrong with the spec can be told beside it
         if names and (limits == (1, None) or not dim.is_const):
             self._good.add(node.text)
         return True

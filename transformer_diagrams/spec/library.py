@@ -27,7 +27,7 @@ from transformer_diagrams.errors import (
 from transformer_diagrams.spec.blocks import walk
 from transformer_diagrams.spec.grammar import Ops
 from transformer_diagrams.spec.load import load_path
-from transformer_diagrams.spec.model import Spec
+from transformer_diagrams.spec.model import Block, Spec
 
 _SUFFIXES: Final = (".yaml", ".yml")
 
@@ -234,18 +234,16 @@ class SpecLibrary:
             if block.bind:
                 used, own = self._file(path)
                 if not own.errors:
-                    self._bindings(block.bind.keys(), block.path, spec, used, block.span, report)
+                    self._bindings(block, used, report)
         for ref in spec.builds_on:
             if self._find(ref.value, spec) is None:
                 report.add(self._missing(ref.value, ref.span, "builds_on", spec))
         return found
 
     @staticmethod
-    def _bindings(
-        names: Iterable[str], path: str, spec: Spec, used: Spec, span: Span, report: Report
-    ) -> None:
+    def _bindings(block: Block, used: Spec, report: Report) -> None:
         known = [*used.dims, *used.options]
-        for name in names:
+        for name in block.bind:
             if name in used.dims or name in used.options:
                 continue
             close = nearest(name, known)
@@ -253,8 +251,8 @@ class SpecLibrary:
                 Fault(
                     "unknown-dim",
                     f"'{used.id}' has no size and no option '{name}'",
-                    span,
-                    path=f"{path}.with.{name}",
+                    block.key_spans.get(f"with.{name}", block.span),
+                    path=f"{block.path}.with.{name}",
                     found=name,
                     expected="a size or an option of the used spec"
                     + (f": {', '.join(known)}" if 0 < len(known) <= 12 else ""),
