@@ -306,6 +306,35 @@ def test_a_default_length_gives_way_to_where_and_to_the_sources() -> None:
     assert count(text, overrides={"d_s": 64}).numbers == {"d_t": 64, "d_s": 64}
 
 
+def test_the_length_that_is_asked_for_wins_over_the_config_and_has_any_name() -> None:
+    """An attention over n positions: 2 n^2 m multiply-adds, two caches of n m elements."""
+    text = """
+title: T
+dims: {N: text positions, m: width, S: source positions}
+configs: {a: {N: 8, m: 4, S: 3}}
+inputs: {x: [N, m], memory: [S, m]}
+outputs: {y: {from: y, shape: [N, m]}}
+blocks:
+  - {op: reshape, id: h, from: x, to: [1, N, m]}
+  - {op: cache, id: kv, from: [h, h]}
+  - {op: attention_core, from: [h, kv.k, kv.v]}
+  - {op: reshape, to: [N, m]}
+  - {op: add, id: y, broadcast: true, from: [prev, p]}
+  - {op: pool, id: p, from: memory}
+"""
+    for name in ("N", "d_t"):
+        renamed = text.replace("N", name)
+        for length, n in ((None, 8), (100, 100)):
+            found = count(renamed, config="a", length=length)
+            assert (found.positions, found.macs.number) == (n, 2 * n * n * 4)
+            assert found.kv_cache.total.number == 2 * n * 4
+        with pytest.raises(DiagramError, match=f"'{name}' is set by hand"):
+            count(renamed, overrides={name: 5}, length=100)
+    none = "title: T\ndims: {a: one, b: two}\ninputs: {x: [2, a, b]}\nblocks: [gelu]\n"
+    with pytest.raises(DiagramError, match="no one size"):
+        count(none, length=100)
+
+
 def test_only_the_lines_that_are_printed_are_defined() -> None:
     def defined(blocks: str) -> list[str]:
         text = f"title: T\ndims: {{d_m: width}}\ninputs: {{x: [9, d_m]}}\nblocks: [{blocks}]\n"

@@ -21,7 +21,7 @@ from transformer_diagrams.dims.order import in_order
 from transformer_diagrams.errors import NOWHERE, DiagramError, Fault, Report
 from transformer_diagrams.graph.check import Inferences
 from transformer_diagrams.graph.infer import Library
-from transformer_diagrams.graph.lengths import LENGTHS
+from transformer_diagrams.graph.lengths import LENGTHS, Lengths
 from transformer_diagrams.graph.options import (
     OptionValue,
     Settings,
@@ -150,10 +150,11 @@ def inspect(
 ) -> Inspection:
     """Count a spec under ``config`` with ``overrides`` (sizes and options, as `--set`).
 
-    ``length`` is the number of positions (``d_t`` and, unless bound otherwise, ``d_s``) that the
-    FLOPs and the total of the cache are for; default 1024. ``convention`` says what a causal mask
-    saves: nothing (dense), or the pairs that it hides (causal). A size with a definition may only
-    be set to an equal number.
+    ``length`` is the number of positions (``d_t``, whatever the config says, and, unless bound
+    otherwise, ``d_s``; in a spec without these, the one size that counts those of the text) that
+    the FLOPs and the total of the cache are for; default 1024. ``convention`` says what a causal
+    mask saves: nothing (dense), or the pairs that it hides (causal). A size with a definition may
+    only be set to an equal number.
 
     :raises DiagramError: a fault in the spec, in a name or in a value.
     """
@@ -173,7 +174,10 @@ def inspect(
                 expected=" or ".join(CONVENTIONS),
             )
         )
-    settings, used_length = _with_length(spec, settings, length)
+    names = [name for name in LENGTHS if name in spec.dims] or _text(spec, library, settings)
+    if length is not None:
+        settings = _without_lengths(spec, settings, names, overrides)
+    settings, used_length = _with_length(spec, settings, length, names)
     report = Report()
     numbers = known_numbers(spec, settings, report.add)
     report.raise_if_errors()
@@ -218,13 +222,52 @@ def inspect(
     )
 
 
-def _with_length(spec: Spec, settings: Settings, length: int | None) -> tuple[Settings, int | None]:
+def _text(spec: Spec, library: Library | None, settings: Settings) -> list[str]:
+    """The size that counts the positions of the text, where there is one such and no ``d_t``."""
+    frame = infer(spec, library, settings, numeric=False).frame
+    names = Lengths.of(frame).text if frame is not None else frozenset()
+    return [name for name in names if name in spec.dims] if len(names) == 1 else []
+
+
+def _without_lengths(
+    spec: Spec, settings: Settings, names: list[str], overrides: Mapping[str, object]
+) -> Settings:
+    """``settings`` in which the config says nothing of the length that is asked for.
+
+    Raises:
+        DiagramError: it cannot be had: no size counts positions, or this one is fixed.
+    """
+    name = names[0] if names else ""
+    if not name or name in overrides or spec.dims[name].value is not None:
+        why = (
+            f"'{name}' is set by hand" if name in overrides
+            else f"'{name}' has a definition" if name
+            else f"no one size of '{spec.id}' counts the positions of a text"
+        )
+        raise DiagramError(
+            Fault(
+                "bad-value",
+                f"no length can be asked for: {why}",
+                found="a length",
+                hint="leave out one of the two" if name in overrides
+                else "set the sizes themselves, e.g. by --set NAME=VALUE",
+            )
+        )
+    numbers = {other: number for other, number in settings.numbers.items() if other != name}
+    return replace(settings, numbers=MappingProxyType(numbers))
+
+
+def _with_length(
+    spec: Spec, settings: Settings, length: int | None, names: list[str]
+) -> tuple[Settings, int | None]:
     """Numbers for the sizes that count positions, where nothing else fixes them."""
     added: dict[str, int] = {}
-    for name in LENGTHS:
-        dim = spec.dims.get(name)
-        if dim is None or name in settings.numbers or dim.value is not None:
+    for name in names:
+        dim = spec.dims[name]
+        if name in settings.numbers or dim.value is not None:
             continue
+        if name not in LENGTHS and length is None:
+            continue  # only asked for by name
         default = None if dim.default is None else parse_cached(dim.default.value).as_int()
         if length is None and dim.default is not None and default is None:
             continue
@@ -236,7 +279,7 @@ def _with_length(spec: Spec, settings: Settings, length: int | None) -> tuple[Se
         if wanted != default or length is not None:
             added[name] = wanted
     numbers = MappingProxyType({**settings.numbers, **added})
-    used = next((numbers[name] for name in LENGTHS if name in numbers), None)
+    used = next((numbers[name] for name in names if name in numbers), None)
     asked = "the length asked for" if length is not None else "the length when none is asked for"
     notes = {name: (f"{name} = {number}, {asked}", NOWHERE) for name, number in added.items()}
     origins = MappingProxyType({**settings.origins, **notes})

@@ -69,7 +69,7 @@ class Lengths:
         ends = _names(made[0][0].dims[-2:-1]) if made and made[0] else frozenset()
         text = frozenset({"d_t"} if "d_t" in spec.dims else ends & every or ids or every)
         reduce = frame.scope.facts.reduce
-        defined = {}
+        defined: dict[Dim, str] = {}
         for name in spec.dims:
             value = spec.dims[name].value
             if name in every and value is not None:
