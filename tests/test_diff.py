@@ -147,6 +147,7 @@ def test_nothing_differs_from_itself(id: str) -> None:
 
 MODEL = """title: A
 dims: {d_t: positions, d_m: width, n_h: heads, d_h: hidden, L: blocks, V: vocabulary}
+where: [n_h | d_m]
 inputs: {tokens: {shape: [d_t], dtype: int}}
 outputs: {scores: {shape: [d_t, V]}}
 blocks:
@@ -251,7 +252,7 @@ def test_one_change_is_told_by_name(
 def test_grouping_is_seen_through_repeated_groups() -> None:
     groups = (
         ("n_h: heads,", "n_h: heads, n_g: groups,"),
-        ("V: vocabulary}", "V: vocabulary}\nwhere: [n_h | d_m, n_g | n_h]"),
+        ("where: [n_h | d_m]", "where: [n_h | d_m, n_g | n_h]"),
         ("id: k, out: d_m", "id: k, out: n_g d_m / n_h"),
         ("id: v, out: d_m", "id: v, out: n_g d_m / n_h"),
         ("id: kh, heads: n_h}", "id: kg, heads: n_g}\n"

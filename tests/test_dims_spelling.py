@@ -49,6 +49,8 @@ def speller(*written: str) -> Speller:
         ("min(N, a + b)", "min(N, d_q)"),
         ("floor(H / P)", "H / P"),
         ("H W / P^2", "(H / P) (W / P)"),
+        ("H^2 / P^2", "(H / P)^2"),
+        ("3 H^2 W / P^3", "3 (H / P)^2 (W / P)"),
         ("3 d_m H W / P^2 + 1", "3 d_m (H / P) (W / P) + 1"),
         ("H d_t / P", "d_t H / P"),
         ("N G d_i d_m", "d_m G N d_i"),

@@ -284,3 +284,24 @@ def test_one_fault_is_told_once_and_the_next_one_too() -> None:
         "  - {op: add, id: second, from: [y, x]}\n"
     )
     assert [f.path for f in faults_of(text)] == ["blocks[0]", "blocks[2]"]
+
+
+def test_a_body_with_more_axes_than_its_skip_is_refused() -> None:
+    text = HEAD + (
+        "inputs: {x: [n, d_m]}\nblocks:\n  - residual: [{op: head_linear, heads: 8, out: d_m}]\n"
+    )
+    fault = only_fault(text)
+    assert fault.code == "shape-mismatch"
+    assert (fault.expected, fault.found) == ("[n, d_m]", "[8, n, d_m]")
+
+
+def test_heads_that_a_part_takes_for_a_batch_are_named_where_they_do_not_fit() -> None:
+    part = "title: P\ndims: {n: rows, d_m: width}\ninputs: {x: [n, d_m]}\nblocks: [gelu]\n"
+    text = HEAD + (
+        "inputs: {x: [n, d_m]}\nwhere: [8 | d_m]\nblocks:\n"
+        "  - {op: split_heads, heads: 8}\n  - {use: part, id: p}\n"
+    )
+    (fault,) = check_of(text, {"part": part}).report.errors
+    assert fault.found == "[8, n, d_m / 8]"
+    assert any("[8] is taken for a batch" in note for note, _ in fault.notes)
+    assert "merge_heads" in fault.hint

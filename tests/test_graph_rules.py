@@ -79,6 +79,13 @@ def test_two_branches_off_one_norm_are_fine() -> None:
     assert skips(text) == []
 
 
+def test_a_size_that_figures_are_spelt_with_is_used() -> None:
+    more = "d_m: width, h: heads, k: {doc: of one, value: d_m / h}, j: no"
+    head = HEAD.replace("d_m: width", more).replace("inputs:", "where: [h | d_m]\ninputs:")
+    text = head + "  - {op: split_heads, heads: h}\n"
+    assert [w.found for w in warnings_of(text) if w.code == "unused-size"] == ["j"]
+
+
 def test_only_the_end_of_a_dead_branch_is_told() -> None:
     text = HEAD + "  - {op: box, id: a}\n  - {op: box, id: b}\n  - {op: box, id: c, from: x}\n"
     told = [w.message for w in warnings_of(text) if w.code == "unused-block"]

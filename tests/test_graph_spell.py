@@ -264,6 +264,13 @@ def test_the_same_meaning_is_quiet(outer: str) -> None:
     assert len(captured(outer)) == expected
 
 
+def test_a_size_that_what_comes_in_has_as_well_is_no_clash() -> None:
+    """The state's own input has N rows: the capture is right, in whatever words."""
+    part = STATE.replace("x: [t, w]", "x: [N, w]").replace("y: [t, w]", "y: [N, w]")
+    text = MODEL.format(outer="N: experts", bind="").replace("x: [t, w]", "x: [N, w]")
+    assert [w.code for w in warnings_of(text, {"state": part}) if "capt" in w.code] == []
+
+
 def test_every_bundled_spec_says_what_it_means() -> None:
     for name in ("deepseek-v3.2", "gemma3", "glm-4.5", "gpt-oss", "llama3", "mtp-chained", "t5"):
         report = api.load(name).check()

@@ -99,17 +99,23 @@ class Plain:
         if self.wholes and len(top.terms) == len(bottom.terms) == 1:
             (above, c), (below, unit) = top.terms[0], bottom.terms[0]
             left, under = dict(above), dict(below)
-            found: list[Piece] = []
+            found: dict[Piece, int] = {}
             for numerator, denominator in self.wholes if unit == 1 else ():
                 while _taken(left, numerator) and _taken(under, denominator):
                     whole = self.quotient(self.term(numerator, 1), self.term(denominator, 1))
-                    found.append(whole)
+                    found[whole] = found.get(whole, 0) + 1
                     _take(left, numerator)
                     _take(under, denominator)
-            if len(found) > 1 and not any(under.values()):
+            if sum(found.values()) > 1 and not any(under.values()):
                 rest = tuple((f, left[f]) for f, _ in above if left[f])
                 texts = [self.term(rest, c)[0]] if rest or c != 1 else []
-                return self.product([*texts, *(self.closed(w, POWER) for w in found)]), PRODUCT
+                if not texts and len(found) == 1:
+                    return self.power(*found.popitem())
+                texts += [
+                    self.closed(w, POWER) if n == 1 else self.power(w, n)[0]
+                    for w, n in found.items()
+                ]
+                return self.product(texts), PRODUCT
         return self.quotient(self.sum(top), self.sum(bottom))
 
     def sum(self, d: Dim) -> Piece:

@@ -113,6 +113,7 @@ class _Binder:
         self.definitions: dict[str, Dim] = {}
         self.texts: dict[str, Text] = {}
         self.bound: dict[str, str] = {}
+        self.agreed: set[str] = set()  # sizes that what comes in has as well
 
     def report(self, fault: Fault) -> None:
         self.failed = True
@@ -196,6 +197,8 @@ class _Binder:
                 name = text.value
                 known = self.used.dims.get(name)
                 if known is None or name in self.env or known.value is not None:
+                    if self.env.get(name) == axis:
+                        self.agreed.add(name)
                     continue
                 at = text.span if text.span.line else port.span
                 why = f"from the shape of its input '{port.name}'"
@@ -301,6 +304,8 @@ class _Binder:
             outer = mine.dims.get(name)
             if self.bound[name] != "name" or dim.default is None or outer is None:
                 continue
+            if name in self.agreed:
+                continue
             try:
                 own = parse_cached(dim.default.value).subs(self.env)
             except DimError:  # told where it stands
@@ -354,9 +359,12 @@ _LINKS = frozenset(
 )
 _SAME = {
     **dict.fromkeys(("dim", "dimension", "dimensionality", "size"), "width"),
-    **dict.fromkeys(("length", "sequence"), "position"),
-    **dict.fromkeys(("inner", "intermediate", "feed", "forward", "feedforward", "ffn", "mlp"),
-                    "hidden"),
+    **dict.fromkeys(("length", "sequence", "context", "token"), "position"),
+    **dict.fromkeys(
+        ("inner", "intermediate", "expansion", "expanded", "feed", "forward", "feedforward", "ffn",
+         "mlp"),
+        "hidden",
+    ),
 }  # fmt: skip
 
 

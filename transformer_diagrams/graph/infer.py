@@ -339,10 +339,12 @@ class Inference:
         shapes: Mapping[str, Shape],
         depth: int,
         sources: tuple[Note, ...],
+        lead: Shape | None,
     ) -> tuple[Frame, Bound] | None:
         """The frame of the spec that ``block`` uses and what it was given; None after a fault.
 
-        ``sources`` tell where each of the ``shapes`` comes from.
+        ``sources`` tell where each of the ``shapes`` comes from, whose leading axes ``lead`` are
+        taken for a batch.
         """
         used = self.used_spec(block, scope.spec)
         if used is None:
@@ -405,7 +407,7 @@ class Inference:
                 self._require_sizes(inner, name, used.dims[name])
         inner.facts = scope.facts.with_(binding.definitions, conditions)
         self._spell(inner, scope, binding)
-        caller = _Caller(block, shapes, sources)
+        caller = _Caller(block, shapes, sources, lead)
         frame = _Run(self, program, inner, caller, depth + 1).run()
         if len(self.report.errors) > before:
             self._add_user(before, block)
@@ -507,11 +509,12 @@ def _with_note(fault: Fault, note: Note) -> Fault:
 
 @dataclass(frozen=True, slots=True)
 class _Caller:
-    """The block that uses a spec, and what it hands in."""
+    """The block that uses a spec, and what it hands in, without the leading axes ``lead``."""
 
     block: Block
     shapes: Mapping[str, Shape]
     sources: tuple[Note, ...]
+    lead: Shape | None
 
 
 class _Run:
@@ -660,6 +663,15 @@ class _Run:
         names = [n for text in port.shape or () for n in self._names(text)]
         written = ", ".join(text.value for text in port.shape or ())
         at = port.shape_span if port.shape_span.line else port.span
+        hint, lead = self._rebind_hint(port, actual) or wrong.hint, caller.lead
+        batch: tuple[Note, ...] = ()
+        if lead is not None:
+            whole = Shape((*lead.dims, *actual.dims), lead.lead)
+            batch = ((f"of {whole}, {lead} is taken for a batch", block.span),)
+            merged = lead.dims[-1] * actual.dims[-1] if lead.dims and actual.dims else None
+            if merged is not None and self._surely(merged, stated.dims[-1]):
+                hint = f"merge_heads before it gives {stated}"
+            actual = whole
         return Fault(
             "shape-mismatch",
             f"'{block.id}'{self.session.where()}: input '{port.name}' of '{used.id}' does not "
@@ -668,13 +680,17 @@ class _Run:
             path=block.path,
             found=str(actual),
             expected=str(stated),
-            hint=self._rebind_hint(port, actual) or wrong.hint,
+            hint=hint,
             notes=(
                 *caller.sources,
+                *batch,
                 (f"'{used.id}' states {port.name}: [{written}]", at),
                 *self.scope.notes(names),
             )[:_MOST_NOTES],
         )
+
+    def _surely(self, a: Dim, b: Dim) -> bool:
+        return self.scope.facts.equal(a, b) is Verdict.YES
 
     def _rebind_hint(self, port: PortSpec, actual: Shape) -> str:
         """`with:` that would make the input fit, when a bare name stands on the axis."""
@@ -905,6 +921,29 @@ class _Run:
                 )
             )
             return
+        skip, *bodies = sorted(links, key=lambda link: link.feed.kind != "residual")
+        comes = self._shapes((skip,))[0]
+        for link, gives in zip(bodies, self._shapes(tuple(bodies)), strict=True):
+            if len(gives.dims) != len(comes.dims) or gives.lead != comes.lead:
+                self.session.fault(
+                    Fault(
+                        "shape-mismatch",
+                        f"residual '{atom.id}'{self.session.where()}: {comes} comes in, but its "
+                        f"body gives {gives}: the two must have the same shape",
+                        atom.span,
+                        path=atom.doc_path,
+                        found=str(gives),
+                        expected=str(comes),
+                        notes=tuple(
+                            (f"{shape} comes from '{source.id}'", source.span)
+                            for shape, source in (
+                                (comes, self.program.atoms[skip.atom]),
+                                (gives, self.program.atoms[link.atom]),
+                            )
+                        ),
+                    )
+                )
+                return
         self._apply(atom, op, {}, links, f"residual '{atom.id}'")
 
     def _op(self, atom: Atom) -> None:
@@ -986,8 +1025,12 @@ class _Run:
                 )
             )
         for condition in applied.needs:
-            # A part is asked by itself; here only whether the sizes that it works out are some.
-            firm = self.scope.alone is None and condition.op == "|"
+            # Only what a size of the result rests on; a used spec is asked when it is checked.
+            firm = self.scope.alone is None and any(
+                (condition.right, condition.left) in size.divisions
+                for shape in applied.outputs
+                for size in shape.dims
+            )
             self.session.need(condition, f"{what} needs it", atom.span, atom.doc_path, firm=firm)
         self._assert_block(atom, applied.outputs)
 
@@ -1094,7 +1137,7 @@ class _Run:
             return
         if lead is not None:
             self.frame.leads[atom.index] = lead
-        made = self.session.use(block, self.scope, shapes, self.depth, sources)
+        made = self.session.use(block, self.scope, shapes, self.depth, sources, lead)
         if made is None:
             return
         inner, self.frame.bound[atom.index] = made

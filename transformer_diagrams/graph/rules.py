@@ -287,6 +287,8 @@ def unused_names(frame: Frame) -> list[Fault]:
     for port in (*spec.inputs.values(), *spec.outputs.values()):
         for text in port.shape or ():
             words |= set(_NAME.findall(text.value))
+    if any(name not in words and (d.value or d.default) for name, d in spec.dims.items()):
+        words |= _printed(frame)
     return [
         Fault(
             f"unused-{what}",
@@ -301,6 +303,12 @@ def unused_names(frame: Frame) -> list[Fault]:
         for name, span in ((n, s.span) for n, s in names.items())
         if name not in words
     ]
+
+
+def _printed(frame: Frame) -> set[str]:
+    """The names in the sizes of all tensors as the figure spells them."""
+    sizes = {size: None for shapes in frame.outputs for s in shapes or () for size in s.dims}
+    return {name for size in sizes for name in _NAME.findall(frame.scope.figure.text(size))}
 
 
 def unused_keys(frame: Frame) -> list[Fault]:
