@@ -175,9 +175,9 @@ class Model:
         """Faults of wires and shapes, where those of form are only numbers that are no sizes."""
         if any(f.code != "not-positive" or not f.path.startswith("blocks") for f in report.errors):
             return []
-        said = {fault.span for fault in report.errors}
         from transformer_diagrams.graph.check import Inferences
 
+        said = {fault.span for fault in report.errors}
         checked = pipeline.check(Inferences(self._loaded[0], self.library))
         return [f for f in checked.report.errors if f.span not in said]
 

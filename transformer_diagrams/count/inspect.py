@@ -174,7 +174,7 @@ def inspect(
                 expected=" or ".join(CONVENTIONS),
             )
         )
-    names = [name for name in LENGTHS if name in spec.dims] or _text(spec, library, settings)
+    names = [name for name in LENGTHS if name in spec.dims] or _text(inferences, settings)
     if length is not None:
         settings = _without_lengths(spec, settings, names, overrides)
     settings, used_length = _with_length(spec, settings, length, names)
@@ -222,11 +222,11 @@ def inspect(
     )
 
 
-def _text(spec: Spec, library: Library | None, settings: Settings) -> list[str]:
+def _text(inferences: Inferences, settings: Settings) -> list[str]:
     """The size that counts the positions of the text, where there is one such and no ``d_t``."""
-    frame = infer(spec, library, settings, numeric=False).frame
+    frame = inferences.under(settings).frame
     names = Lengths.of(frame).text if frame is not None else frozenset()
-    return [name for name in names if name in spec.dims] if len(names) == 1 else []
+    return [name for name in names if name in inferences.spec.dims] if len(names) == 1 else []
 
 
 def _without_lengths(
@@ -234,8 +234,7 @@ def _without_lengths(
 ) -> Settings:
     """``settings`` in which the config says nothing of the length that is asked for.
 
-    Raises:
-        DiagramError: it cannot be had: no size counts positions, or this one is fixed.
+    :raises DiagramError: it cannot be had: no size counts positions, or this one is fixed.
     """
     name = names[0] if names else ""
     if not name or name in overrides or spec.dims[name].value is not None:
