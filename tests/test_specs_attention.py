@@ -15,7 +15,7 @@ import pytest
 from transformer_diagrams.count import inspect
 from transformer_diagrams.count.inspect import Inspection
 from transformer_diagrams.dims import Dim, const, parse
-from transformer_diagrams.graph.check import check, infer
+from transformer_diagrams.graph.check import Inferences, check
 from transformer_diagrams.graph.frame import Frame
 from transformer_diagrams.graph.options import resolve_settings
 from transformer_diagrams.ops.execute import run
@@ -60,7 +60,7 @@ def inside(use: str, **binds: str) -> tuple[Frame, Inspection]:
     names = list(library().get(use).inputs)
     spec = wrap(f"  - {{use: {use}, id: part, from: {{{', '.join(f'{n}: X' for n in names)}}}, "
                 f"with: {{{bound}}}}}\n")
-    found = infer(spec, library())
+    found = Inferences(spec, library()).under()
     found.report.raise_if_errors()
     assert found.frame is not None
     (frame,) = found.frame.uses.values()
@@ -105,7 +105,7 @@ def test_spec_says_what_to_see_where_it_comes_from_and_what_to_read_first(name: 
 @pytest.mark.parametrize("name", [n for n in IDS if n not in ("rotation", "lightning-indexer")])
 def test_spec_maps_the_stream_to_the_stream(name: str) -> None:
     spec = library().get(name)
-    found = infer(spec, library())
+    found = Inferences(spec, library()).under()
     assert found.frame is not None
     (output,) = found.frame.program.outputs
     assert str(found.frame.outputs[output][0]) == "[d_t, d_m]"  # type: ignore[index]
@@ -315,7 +315,7 @@ def test_gates_are_multiplied_as_their_model_says() -> None:
     ):
         spec = library().get(name)
         settings = resolve_settings(spec, config=config)
-        todo, found = [infer(spec, library(), settings, numeric=False).frame], set()
+        todo, found = [Inferences(spec, library()).under(settings).frame], set()
         while todo:
             frame = todo.pop()
             assert frame is not None
@@ -380,8 +380,9 @@ def test_the_scale_of_absorbed_scores_is_that_of_the_heads() -> None:
 
 
 def test_decoding_has_fewer_targets_than_sources() -> None:
-    settings = resolve_settings(library().get("causal-attention"), config="decode")
-    frame = infer(library().get("causal-attention"), library(), settings, numeric=True).frame
+    spec = library().get("causal-attention")
+    settings = resolve_settings(spec, config="decode")
+    frame = Inferences(spec, library()).under(settings, numeric=True).frame
     assert frame is not None
     assert shapes(frame)["weights"] == ["['128']"]  # one target: an axis of 1
 

@@ -80,28 +80,17 @@ class Inferences:
         return spec if isinstance(spec, Inferences) else cls(spec, library)
 
     def under(self, settings: Settings | None = None, *, numeric: bool = False) -> Inferred:
-        """See :func:`infer`."""
+        """Shapes of every tensor under ``settings`` (default: options at their defaults).
+
+        Faults are in the report, not raised. With ``numeric``, sizes that the settings fix are
+        numbers; else all are symbols.
+        """
         settings = settings if settings is not None else Settings(default_options(self.spec))
         told = settings.options, settings.numbers, settings.origins
         key = (numeric, settings.config, *(tuple(sorted(each.items())) for each in told))
         if key not in self._found:
             self._found[key] = _infer(self.spec, self.library, settings, numeric, self._wired)
         return self._found[key]
-
-
-def infer(
-    spec: Spec,
-    library: Library | None = None,
-    settings: Settings | None = None,
-    *,
-    numeric: bool = False,
-) -> Inferred:
-    """Shapes of every tensor of ``spec`` under ``settings`` (default: options at their defaults).
-
-    Faults are in the report, not raised. With ``numeric``, sizes that the settings fix are
-    numbers; else all are symbols.
-    """
-    return Inferences(spec, library).under(settings, numeric=numeric)
 
 
 def _infer(
