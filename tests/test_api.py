@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import copy
+import dataclasses
 import json
 import pickle
 import subprocess
@@ -15,7 +17,7 @@ import pytest
 from selection import FEW, mostly_slow
 
 import transformer_diagrams as td
-from transformer_diagrams import api, figures, files, store
+from transformer_diagrams import api, figures, files, records, store
 from transformer_diagrams.api import load, locate, reading_order
 from transformer_diagrams.bundled import bundled_dir, bundled_specs
 from transformer_diagrams.emit import to_plain
@@ -602,3 +604,48 @@ def test_what_is_asked_is_settled_once_a_figure(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(api, "settle", lambda asked: calls.append(asked) or settle(asked))
     load("gqa").render(theme="dark")
     assert len(calls) == 1
+
+
+# -- records
+
+
+@records.dataclass(frozen=True, slots=True)
+class Quick:
+    """Made by `records`; `Usual` is the same by the standard decorator."""
+
+    a: int
+    b: tuple[int, ...] = ()
+    c: list[int] = dataclasses.field(default_factory=list, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "a", abs(self.a))
+
+
+Usual = dataclasses.dataclass(frozen=True, slots=True)(
+    type("Usual", (), {
+        "__annotations__": {"a": "int", "b": "tuple[int, ...]", "c": "list[int]"},
+        "b": (), "c": dataclasses.field(default_factory=list, compare=False, repr=False),
+        "__post_init__": Quick.__post_init__, "__module__": __name__,
+    })
+)  # fmt: skip
+
+
+def test_a_record_is_what_the_standard_decorator_makes() -> None:
+    for made in (Quick, Usual):
+        one = made(-1, (2,))
+        assert (one.a, one.b, one.c) == (1, (2,), [])
+        assert one.c is not made(1).c
+        assert one == made(1, b=(2,), c=[3])
+        assert one not in (made(2, (2,)), (1, (2,)))
+        assert len({one, made(1, (2,)), made(1)}) == 2
+        assert repr(one) == f"{made.__name__}(a=1, b=(2,))"
+        assert pickle.loads(pickle.dumps(one)) == copy.deepcopy(one) == one
+        assert dataclasses.replace(one, a=4) == made(4, (2,))
+        assert [f.name for f in dataclasses.fields(one)] == ["a", "b", "c"]
+        assert made.__match_args__ == ("a", "b", "c")
+        assert not hasattr(one, "__dict__")
+        for change in (lambda: setattr(one, "a", 2), lambda: delattr(one, "a")):  # noqa: B023
+            with pytest.raises(dataclasses.FrozenInstanceError):
+                change()
+        with pytest.raises(TypeError):
+            made()

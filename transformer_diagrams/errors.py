@@ -6,12 +6,13 @@ Nothing here knows about YAML, shapes or drawing.
 
 from __future__ import annotations
 
-import difflib
 import heapq
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
+
+from transformer_diagrams.records import dataclass
 
 MAX_FAULTS: Final = 100  # errors, and as many warnings, that one report lists
 LONGEST: Final = 1_000  # characters of one sentence of a fault
@@ -183,6 +184,8 @@ class Report:
 
 def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
     """The known name most like ``name``, or None. ``nearest("lable", ["label"]) == "label"``."""
+    import difflib
+
     found = set(known)
     if len(name) > LONGEST_WORD:
         return None

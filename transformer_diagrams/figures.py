@@ -14,7 +14,6 @@ import sys
 import time
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 
 from transformer_diagrams import cachedir, pool, store
@@ -22,6 +21,7 @@ from transformer_diagrams.api import Model, save, specs_below
 from transformer_diagrams.bundled import bundled_dir, bundled_labels
 from transformer_diagrams.errors import DiagramError, Fault, Span
 from transformer_diagrams.options import AskError
+from transformer_diagrams.records import dataclass
 from transformer_diagrams.streams import guarded, printable, say
 
 DEFAULT_THEME = "paper"

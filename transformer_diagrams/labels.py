@@ -8,11 +8,11 @@ line and column in the YAML. Asked by everything that uses a spec, so that `chec
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from transformer_diagrams.errors import Fault, Report, Span
 from transformer_diagrams.ops import registry
 from transformer_diagrams.ops.rules import symbol_tex
+from transformer_diagrams.records import dataclass
 from transformer_diagrams.spec.blocks import walk
 from transformer_diagrams.spec.model import Block, Spec
 from transformer_diagrams.text import Complaint, judge

@@ -8,10 +8,11 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import combinations
 
 from transformer_diagrams.layout.scene import Box, Label, Line, Rect, Scene
+from transformer_diagrams.records import dataclass
 from transformer_diagrams.theme import Theme
 from transformer_diagrams.theme.contrast import contrast
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from transformer_diagrams.errors import DiagramError, Fault, did_you_mean
+from transformer_diagrams.records import dataclass
 
 if TYPE_CHECKING:
     from transformer_diagrams.spec.model import Show, Spec

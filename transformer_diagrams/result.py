@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from transformer_diagrams import files, store
 from transformer_diagrams.errors import Fault
 from transformer_diagrams.options import AskError, Options, ask_error
+from transformer_diagrams.records import dataclass
 
 if TYPE_CHECKING:
     from transformer_diagrams.spec.library import SpecLibrary

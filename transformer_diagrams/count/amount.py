@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from transformer_diagrams.dims import Dim, DimError, Speller, spelt_by
 from transformer_diagrams.errors import DiagramError, Fault
+from transformer_diagrams.records import dataclass
 from transformer_diagrams.spec.model import Spec
 
 

@@ -8,13 +8,12 @@ is kept once, and a state of a fixed size does not grow at all.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from transformer_diagrams.count.amount import Amount, Evaluator
 from transformer_diagrams.count.tally import ZERO, Cached, Tally
 from transformer_diagrams.dims import Dim, minimum
 from transformer_diagrams.graph.frame import Frame
 from transformer_diagrams.graph.lengths import Lengths
+from transformer_diagrams.records import dataclass
 
 DEFINITIONS = {
     "per_token": "elements (numbers, not bytes) kept for one token of the text, summed over all "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -30,6 +30,7 @@ from transformer_diagrams.graph.options import (
     resolve_settings,
 )
 from transformer_diagrams.graph.scope import parse_cached, parse_condition_cached
+from transformer_diagrams.records import dataclass
 from transformer_diagrams.spec.model import Spec
 
 NONE: Mapping[str, Any] = MappingProxyType({})

@@ -8,11 +8,10 @@ the active weights. Frozen weights and averaged copies (`mark: ema`) count, but 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from transformer_diagrams.count.amount import Amount, Evaluator
 from transformer_diagrams.count.tally import ZERO, Tally
 from transformer_diagrams.dims import Dim
+from transformer_diagrams.records import dataclass
 from transformer_diagrams.spec.model import Spec
 
 OTHER = "other"

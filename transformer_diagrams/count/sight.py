@@ -9,13 +9,14 @@ them, through the borders of used specs as well.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from transformer_diagrams.dims import Dim, maximum
 from transformer_diagrams.graph.frame import Applied, Frame
 from transformer_diagrams.graph.program import Atom
 from transformer_diagrams.ops.pairs import Seen
 from transformer_diagrams.ops.product import einsum_keeps
+from transformer_diagrams.records import dataclass
 
 States = tuple[Seen | None, ...]
 

@@ -7,7 +7,7 @@ the same, and a thousand equal blocks cost one.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from transformer_diagrams.count.sight import Looker, Needs, Sight, States
 from transformer_diagrams.dims import Dim, const
@@ -16,6 +16,7 @@ from transformer_diagrams.graph.program import ROOT, Atom
 from transformer_diagrams.ops.cache import STATE
 from transformer_diagrams.ops.pairs import Seen
 from transformer_diagrams.ops.rules import total
+from transformer_diagrams.records import dataclass
 from transformer_diagrams.spec.model import Block
 
 ONE = const(1)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from difflib import SequenceMatcher
 
 from transformer_diagrams.diff.flat import Part
 from transformer_diagrams.diff.profile import Profile
 from transformer_diagrams.diff.traits import Site
+from transformer_diagrams.records import dataclass
 
 STREAM = -1  # context of parts outside of all sites
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from transformer_diagrams.count import Inspection
@@ -13,6 +13,7 @@ from transformer_diagrams.diff.profile import Profile, read
 from transformer_diagrams.diff.table import Row, rows, source_words
 from transformer_diagrams.diff.traits import Site, Trait, is_true, joined, name_of, unique
 from transformer_diagrams.graph.ir import Graph
+from transformer_diagrams.records import dataclass
 from transformer_diagrams.spec.model import Spec
 
 NOTATION = "notation"

@@ -7,12 +7,13 @@ this attention read?" is a walk along wires, and "is it inside a residual?" a lo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 
 from transformer_diagrams.graph.ir import BORDER, Edge, Graph, Group, Node
 from transformer_diagrams.ops import registry
 from transformer_diagrams.ops.registry import Shape
+from transformer_diagrams.records import dataclass
 
 ALL = -1  # every output of a part
 WHOLE = ("norm", "activation")  # roles of used specs that are one step here, whatever is in them

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from transformer_diagrams.diff.attention import read_attention
 from transformer_diagrams.diff.ffn import read_ffn
@@ -11,6 +10,7 @@ from transformer_diagrams.diff.flat import Flat, Part
 from transformer_diagrams.diff.stream import Stream
 from transformer_diagrams.diff.traits import Reading, Site, Trait
 from transformer_diagrams.graph.ir import Graph
+from transformer_diagrams.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from transformer_diagrams.count import Inspection
 from transformer_diagrams.count.amount import Amount
 from transformer_diagrams.dims import DimError, sym
+from transformer_diagrams.records import dataclass
 from transformer_diagrams.spec.model import Source, Spec
 
 ABSENT = "-"

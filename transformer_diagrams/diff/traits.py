@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 
 from transformer_diagrams.diff.flat import Flat, Part
@@ -12,6 +12,7 @@ from transformer_diagrams.dims import Dim, DimError
 from transformer_diagrams.graph.ir import Group
 from transformer_diagrams.ops import registry
 from transformer_diagrams.ops.registry import Shape
+from transformer_diagrams.records import dataclass
 
 # Gated networks that have a name of their own (arXiv:2002.05202), by their activation's.
 GATED_NAMES = {"SiLU": "SwiGLU", "GELU": "GEGLU", "ReLU": "ReGLU", "sigmoid": "GLU"}

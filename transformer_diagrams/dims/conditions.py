@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from transformer_diagrams.dims.algebra import Dim, sole_atom
 from transformer_diagrams.dims.errors import DimError
 from transformer_diagrams.dims.reading import COMPARISONS, read_condition
+from transformer_diagrams.records import dataclass
 
 TEX = {"==": "=", "!=": r"\neq", "<=": r"\leq", ">=": r"\geq", "<": "<", ">": ">", "|": r"\mid"}
 _FAILS = {"==": "!=", "!=": "==", "<=": ">", ">=": "<", "<": ">=", ">": "<="}

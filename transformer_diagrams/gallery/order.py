@@ -5,10 +5,10 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from transformer_diagrams.dims.order import in_order
 from transformer_diagrams.errors import NOWHERE, DiagramError, Fault, Span, did_you_mean
+from transformer_diagrams.records import dataclass
 
 KINDS = ("read", "paper", "architecture")
 """What a page is; of two that may come next, the earlier kind comes first."""

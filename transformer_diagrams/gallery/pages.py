@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -21,6 +21,7 @@ from transformer_diagrams.gallery.maths import (
     words_html,
 )
 from transformer_diagrams.gallery.order import Page
+from transformer_diagrams.records import dataclass
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import date
 from html import unescape
 from pathlib import Path
@@ -17,6 +17,7 @@ from transformer_diagrams.errors import DiagramError, Fault, Report, Span, did_y
 from transformer_diagrams.gallery.maths import tex_complaints, tex_html, words_complaints
 from transformer_diagrams.gallery.order import Page
 from transformer_diagrams.options import ask_error
+from transformer_diagrams.records import dataclass
 from transformer_diagrams.streams import acts
 
 if TYPE_CHECKING:

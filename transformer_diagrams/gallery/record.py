@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from transformer_diagrams import store
 from transformer_diagrams.api import Model
 from transformer_diagrams.errors import DiagramError, Fault, Span
+from transformer_diagrams.records import dataclass
 
 if TYPE_CHECKING:
     from transformer_diagrams.graph.frame import Frame

@@ -6,7 +6,7 @@ import os
 import unicodedata
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -31,6 +31,7 @@ from transformer_diagrams.gallery.pages import Site
 from transformer_diagrams.gallery.prose import Prose
 from transformer_diagrams.gallery.record import Prepared, is_kept, prepare, spec_id
 from transformer_diagrams.options import ask_error
+from transformer_diagrams.records import dataclass
 
 TITLE = "Transformer diagrams"
 SHELVES = ("models", "attention", "vision", "multimodal", "blocks", "position", "parts")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from transformer_diagrams.dims import Dim, DimError, Verdict, nearest_multiples
 from transformer_diagrams.dims.order import in_order
@@ -28,6 +27,7 @@ from transformer_diagrams.graph.scope import (
     parse_cached,
 )
 from transformer_diagrams.ops.registry import Shape
+from transformer_diagrams.records import dataclass
 from transformer_diagrams.spec.model import Block, Spec, Text
 
 Report = Callable[[Fault], None]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from transformer_diagrams.dims import Condition, Dim, Facts, Speller, spelt_by
 from transformer_diagrams.errors import DiagramError, Fault, Report, TooManyFaults
@@ -18,6 +18,7 @@ from transformer_diagrams.graph.options import (
 )
 from transformer_diagrams.graph.pause import no_collection
 from transformer_diagrams.graph.rules import lint_model
+from transformer_diagrams.records import dataclass
 from transformer_diagrams.spec.model import Spec
 
 MOST_PARTS = 200_000  # blocks, sizes and options that one check looks at, over all settings

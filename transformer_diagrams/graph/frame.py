@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import Any
 
@@ -12,6 +12,7 @@ from transformer_diagrams.graph.program import ROOT, Feed, Program
 from transformer_diagrams.graph.scope import Scope
 from transformer_diagrams.ops.pairs import Seen
 from transformer_diagrams.ops.registry import Op, Shape
+from transformer_diagrams.records import dataclass
 from transformer_diagrams.spec.model import DimSpec, OptionSpec, Spec
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})

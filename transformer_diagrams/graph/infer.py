@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
@@ -54,6 +54,7 @@ from transformer_diagrams.graph.spell import part_speller, proposed, root_spelle
 from transformer_diagrams.graph.wire import wire
 from transformer_diagrams.ops import registry
 from transformer_diagrams.ops.registry import Call, Op, OpFault, Shape, Weight
+from transformer_diagrams.records import dataclass
 from transformer_diagrams.spec.model import Block, DimSpec, PortSpec, Spec, Text
 
 _T = TypeVar("_T")

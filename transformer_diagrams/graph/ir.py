@@ -7,13 +7,14 @@ So each group can be laid out, checked and counted by itself.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
 from transformer_diagrams.dims import Dim
 from transformer_diagrams.errors import NOWHERE, Span
 from transformer_diagrams.ops.registry import Shape
+from transformer_diagrams.records import dataclass
 
 BORDER = -1  # End.child of the group's own border
 

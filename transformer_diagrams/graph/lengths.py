@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from transformer_diagrams.dims import Dim, DimError
 from transformer_diagrams.graph.frame import Frame
 from transformer_diagrams.graph.scope import parse_cached
+from transformer_diagrams.records import dataclass
 
 LENGTHS = ("d_t", "d_s")  # sizes that are a number of positions in every spec
 _POSITIONS = re.compile(r"\b(positions?|tokens?|patches|frames|length|sequence|context)\b", re.I)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from transformer_diagrams.dims import Dim, Facts, Verdict
 from transformer_diagrams.ops.registry import Shape, axes_text
+from transformer_diagrams.records import dataclass
 
 Leads = dict[str, Shape]  # what each "..." stands for
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from transformer_diagrams.errors import DiagramError, Fault, did_you_mean
 from transformer_diagrams.graph.frame import Frame
 from transformer_diagrams.graph.program import ROOT
+from transformer_diagrams.records import dataclass
 from transformer_diagrams.spec.model import Block
 
 States = frozenset[tuple[int, int]]  # (pattern, how many of its parts are matched)

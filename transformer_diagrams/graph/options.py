@@ -6,7 +6,7 @@ A setting is looked up in this order: an override of the caller, the config, the
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import Any
 
@@ -20,6 +20,7 @@ from transformer_diagrams.errors import (
     did_you_mean,
 )
 from transformer_diagrams.graph.scope import free_names
+from transformer_diagrams.records import dataclass
 from transformer_diagrams.spec.model import OptionSpec, Spec, Text
 
 OptionValue = bool | str

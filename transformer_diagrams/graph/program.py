@@ -8,9 +8,9 @@ drawing follows the boxes.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from transformer_diagrams.errors import NOWHERE, Span
+from transformer_diagrams.records import dataclass
 from transformer_diagrams.spec.model import Block, PortSpec, Ref, Spec
 
 ROOT = 0  # index of the outermost box

@@ -7,7 +7,7 @@ the names of the outermost spec, so that shapes of different specs can be compar
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 
 from transformer_diagrams.dims import (
@@ -27,6 +27,7 @@ from transformer_diagrams.dims import (
 )
 from transformer_diagrams.errors import DiagramError, Fault, Span, did_you_mean
 from transformer_diagrams.ops.registry import Shape
+from transformer_diagrams.records import dataclass
 from transformer_diagrams.spec.model import Spec, Text
 
 Note = tuple[str, Span]

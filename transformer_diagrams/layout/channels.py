@@ -6,7 +6,7 @@ After: a track number for each net that turns (0 nearest the lower rank).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from transformer_diagrams.records import dataclass
 
 NEAR = 6.0  # columns nearer than this count as one
 MANY = 160  # nets beyond which only the hard rules hold

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from itertools import pairwise, permutations
 
 from transformer_diagrams.graph.ir import BORDER, Edge, End, Group, Node
+from transformer_diagrams.records import dataclass
 
 
 @dataclass(slots=True)

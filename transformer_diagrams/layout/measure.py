@@ -6,10 +6,11 @@ Sizes here are in flow coordinates: ``du`` across the flow, ``dv`` along it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from transformer_diagrams.graph.ir import Graph, Group, Node
 from transformer_diagrams.layout.layers import alone_in_rank, is_wide
+from transformer_diagrams.records import dataclass
 from transformer_diagrams.text import TextLayout, measure, wrap
 from transformer_diagrams.theme import Sizes
 

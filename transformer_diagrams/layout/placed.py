@@ -6,7 +6,9 @@ Nothing here is drawn yet, and nothing depends on where the group will stand.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from transformer_diagrams.records import dataclass
 
 Point = tuple[float, float]
 SAME = 0.01  # points: two places nearer than this are one

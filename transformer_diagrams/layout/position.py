@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import pairwise
 
 from transformer_diagrams.layout.layers import Layers, Segment
+from transformer_diagrams.records import dataclass
 
 EPS = 1e-6
 

@@ -6,7 +6,7 @@ Every format, the lint and the DOT file see this same picture.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from transformer_diagrams.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

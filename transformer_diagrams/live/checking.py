@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from transformer_diagrams.live.browser import PATIENCE, chromium
 from transformer_diagrams.live.model import Figure
 from transformer_diagrams.live.pages import page
+from transformer_diagrams.records import dataclass
 
 TOLERANCE = 1e-9
 MOST_STATES = 700  # of one figure; beyond, evenly chosen ones are looked at

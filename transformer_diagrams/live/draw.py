@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from html import escape
 from typing import Any
 
@@ -13,6 +12,7 @@ from transformer_diagrams.live.palette import STEPS
 from transformer_diagrams.live.sketch import Attr, Choice, Mark, Points, Ramp
 from transformer_diagrams.live.trace import Array
 from transformer_diagrams.live.words import Read, fill
+from transformer_diagrams.records import dataclass
 
 FAMILY = "'Fira Sans', FiraSans, 'Helvetica Neue', Arial, sans-serif"
 FOOT = 30.0  # height of the line under an exported picture that says its state

@@ -8,11 +8,12 @@ Positions are calculated by the traced maths too, so drawing is a dumb loop in b
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Union
 
 from transformer_diagrams.live import words
 from transformer_diagrams.live.trace import Array, Tape
+from transformer_diagrams.records import dataclass
 
 STRONG = "600"
 

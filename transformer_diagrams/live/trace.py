@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, NoReturn
+
+from transformer_diagrams.records import dataclass
 
 Shape = tuple[int, ...]
 

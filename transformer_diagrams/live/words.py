@@ -7,12 +7,12 @@ traced array and, in a mark of several elements, takes the element's own value.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any, Union
 
 from transformer_diagrams.live.numbers import fixed
 from transformer_diagrams.live.trace import Array
+from transformer_diagrams.records import dataclass
 
 Read = Callable[[Array], Sequence[float]]
 """Gives the flat values of a traced array."""

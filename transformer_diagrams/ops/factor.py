@@ -10,11 +10,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 
 from transformer_diagrams.dims import sym
 from transformer_diagrams.ops.registry import OpFault
+from transformer_diagrams.records import dataclass
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>\d+(?:\.\d+)?)|(?P<name>[A-Za-z]\w*'*)|(?P<op>\*\*|[-+*/^()])|(?P<bad>\S))"

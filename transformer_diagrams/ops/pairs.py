@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from transformer_diagrams.dims import Dim, minimum
+from transformer_diagrams.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

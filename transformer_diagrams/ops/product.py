@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from transformer_diagrams.dims import Dim, Verdict, minimum, product
 from transformer_diagrams.ops.registry import (
@@ -19,6 +18,7 @@ from transformer_diagrams.ops.registry import (
     register,
 )
 from transformer_diagrams.ops.rules import aligned, need_inputs, unify, warn_stretched
+from transformer_diagrams.records import dataclass
 
 # -- matmul ---------------------------------------------------------------------------------------
 

@@ -20,7 +20,7 @@ Conventions, said once:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
@@ -38,6 +38,7 @@ from transformer_diagrams.dims import (
 )
 from transformer_diagrams.errors import NEAR_OP, nearest
 from transformer_diagrams.ops.pairs import Seen
+from transformer_diagrams.records import dataclass
 from transformer_diagrams.roles import ROLES
 
 ZERO, ONE, TWO = const(0), const(1), const(2)

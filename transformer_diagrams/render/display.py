@@ -6,11 +6,11 @@ points, x grows to the right, y grows DOWNWARD. Colours are ``#rrggbb``; "" pain
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Union
 
 from transformer_diagrams.errors import Fault
 from transformer_diagrams.layout.scene import Label, Rect
+from transformer_diagrams.records import dataclass
 from transformer_diagrams.render.geometry import Cubic, Point
 
 Matrix = tuple[float, float, float, float, float, float]

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from transformer_diagrams.errors import DiagramError, Fault, did_you_mean
+from transformer_diagrams.records import dataclass
 
 if TYPE_CHECKING:
     from transformer_diagrams.layout.scene import Scene

@@ -7,9 +7,9 @@ A key's ``kind`` says what its value may be; `load.py` has one reader for each k
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
+from transformer_diagrams.records import dataclass
 from transformer_diagrams.roles import ROLES
 
 

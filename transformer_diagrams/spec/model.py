@@ -6,10 +6,11 @@ Expressions are still text here (with their place); `graph.build` turns them int
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from transformer_diagrams.errors import NOWHERE, Span
+from transformer_diagrams.records import dataclass
 
 PREV = "prev"  # in `from:`, what the chain gives at that place: the block before
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from transformer_diagrams.records import dataclass
 
 Options = Mapping[str, "bool | str"]
 

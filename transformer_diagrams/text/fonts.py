@@ -8,12 +8,12 @@ The shaping library is imported when the first glyph is needed.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from transformer_diagrams.cachedir import package_folder
 from transformer_diagrams.errors import Fault, ToolMissing
+from transformer_diagrams.records import dataclass
 
 PACKAGES: tuple[str, ...] = (
     "uharfbuzz",

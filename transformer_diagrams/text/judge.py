@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 from transformer_diagrams.errors import ToolMissing
+from transformer_diagrams.records import dataclass
 from transformer_diagrams.text.commands import KNOWN, SIGNS
 from transformer_diagrams.text.kept import Label, note
 from transformer_diagrams.text.layout import measure

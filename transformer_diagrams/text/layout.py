@@ -7,11 +7,11 @@ size is a factor. So one cached measurement serves every size and theme.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from transformer_diagrams.errors import Fault
+from transformer_diagrams.records import dataclass
 from transformer_diagrams.text import fonts, kept
 from transformer_diagrams.text.markup import Piece, clean, parse_line, shown
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
 
 from transformer_diagrams.errors import Fault
+from transformer_diagrams.records import dataclass
 
 LONGEST = 2000
 """Labels longer than this many characters are cut, with a warning."""

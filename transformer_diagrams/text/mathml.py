@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from collections.abc import Container, Iterable
-from dataclasses import dataclass
 
+from transformer_diagrams.records import dataclass
 from transformer_diagrams.text.commands import ACCENTS, BOXES, FUNCTIONS, SPANNING, STYLES, styled
 from transformer_diagrams.text.tex import Node, empty
 

@@ -6,8 +6,7 @@ from the font itself, on our own grid.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from transformer_diagrams.records import dataclass
 from transformer_diagrams.text.fonts import UNITS, face
 from transformer_diagrams.text.outline import Outline
 from transformer_diagrams.text.tex import BadFormula, Node, parse

@@ -7,9 +7,9 @@ frame with its code, and reported.
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
 from functools import lru_cache
 
+from transformer_diagrams.records import dataclass
 from transformer_diagrams.text.fonts import face, fallback_faces
 from transformer_diagrams.text.outline import Outline
 

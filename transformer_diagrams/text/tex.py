@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final, NoReturn
 
 from transformer_diagrams.errors import nearest
+from transformer_diagrams.records import dataclass
 from transformer_diagrams.text import commands as known
 
 DEEPEST: Final = 16

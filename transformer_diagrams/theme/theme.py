@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import cache
 from types import MappingProxyType
 from typing import Any
 
 from transformer_diagrams.errors import DiagramError, Fault, Span, did_you_mean
+from transformer_diagrams.records import dataclass
 from transformer_diagrams.roles import ROLES
 from transformer_diagrams.theme.schema import check
 

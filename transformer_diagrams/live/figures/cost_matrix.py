@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from transformer_diagrams.live.figures.boxes import from_centre, overlap
 from transformer_diagrams.live.figures.parts import WIDTH, legend
@@ -12,6 +11,7 @@ from transformer_diagrams.live.sketch import Choice, Ramp, Sketch
 from transformer_diagrams.live.slider import Slider
 from transformer_diagrams.live.trace import Array, assign, where
 from transformer_diagrams.live.words import Num, Pick
+from transformer_diagrams.records import dataclass
 
 CLASSES = ("cat", "remote")
 

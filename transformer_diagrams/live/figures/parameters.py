@@ -7,7 +7,6 @@ formulas from a spec; the default figure has the ones of Vaswani et al. (2017).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from transformer_diagrams.live.figures.parts import WIDTH, doubling
 from transformer_diagrams.live.model import Figure
@@ -15,6 +14,7 @@ from transformer_diagrams.live.sketch import Sketch
 from transformer_diagrams.live.slider import Slider
 from transformer_diagrams.live.trace import Array, maximum, stack, where
 from transformer_diagrams.live.words import Num, Part, Pick, When
+from transformer_diagrams.records import dataclass
 
 VOCABULARY = 37000.0
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
 from transformer_diagrams.live.sketch import Ramp, Sketch
 from transformer_diagrams.live.trace import Array
+from transformer_diagrams.records import dataclass
 
 WIDTH = 920.0
 """All drawings are this wide, so that letters have one size on a page."""

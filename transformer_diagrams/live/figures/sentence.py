@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from transformer_diagrams import reading
 from transformer_diagrams.errors import DiagramError, Fault, Span, did_you_mean
 from transformer_diagrams.live.trace import Array, Tape, matmul
 from transformer_diagrams.options import AskError
+from transformer_diagrams.records import dataclass
 
 Rows = tuple[tuple[float, ...], ...]
 
