@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from transformer_diagrams.api import bundled_ids
+from transformer_diagrams.api import Model, bundled_ids
 from transformer_diagrams.cli.app import COMMANDS, program, run
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -523,6 +523,21 @@ def test_a_new_spec_is_commented_renders_and_is_never_overwritten(tdx: Any, here
 
 
 # -- watch
+
+
+def test_watch_writes_no_figure_over_that_of_another_spec(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from transformer_diagrams.cli.watch import _draw
+
+    owners: dict[Path, str] = {}
+    for place in ("a", "b"):
+        (tmp_path / place).mkdir()
+        spec = tmp_path / place / "m.yaml"
+        spec.write_text(f"inputs: {{x: [3]}}\nblocks: [{{op: gelu, label: of {place}}}]\n")
+        _draw(Model.find(str(spec)), ["svg"], tmp_path, {}, owners)
+    assert "is the figure of two specs" in capsys.readouterr().err
+    assert "of a" in (tmp_path / "m.svg").read_text(encoding="utf-8")
 
 
 def test_watch_draws_again_on_save_shows_faults_and_ends_on_interrupt(here: Path) -> None:

@@ -53,6 +53,7 @@ def watch(
     _look(specs, Codes(), must=True)
     say("watching; Ctrl-C ends it", err=True)
     seen: dict[str, Stamp] = {}
+    owners: dict[Path, str] = {}  # figure -> the spec that it is of
     try:
         while True:
             for model in _look(specs, Codes()):
@@ -63,7 +64,7 @@ def watch(
                 # Marks are taken before the files are read, so that a save meanwhile is not missed.
                 before = stamp({**seen.get(key, {}), key: None})
                 model = api.Model.find(key)
-                files = _draw(model, names, Path(folder), wish)
+                files = _draw(model, names, Path(folder), wish, owners)
                 seen[key] = {**stamp(dict.fromkeys(files)), **before}
             time.sleep(interval)
     except KeyboardInterrupt:
@@ -111,9 +112,13 @@ def _quietly(specs: tuple[str, ...]) -> list[Model]:
     return found
 
 
-def _draw(model: Model, formats: list[str], folder: Path, wish: dict[str, Any]) -> tuple[str, ...]:
-    """Render once, say what happened; gives the files whose change asks for another turn."""
+def _draw(
+    model: Model, formats: list[str], folder: Path, wish: dict[str, Any], owners: dict[Path, str]
+) -> tuple[str, ...]:
+    """Render once, say what happened; gives the files whose change asks for another turn. A
+    figure of another spec is not written over."""
     from transformer_diagrams.api import save
+    from transformer_diagrams.options import ask_error
 
     codes = Codes()
 
@@ -122,6 +127,11 @@ def _draw(model: Model, formats: list[str], folder: Path, wish: dict[str, Any]) 
             begin = time.perf_counter()
             result = model.render(name, **wish)
             path = folder / f"{model.id}.{name}"
+            if owners.setdefault(path, str(model.path)) != str(model.path):
+                raise ask_error(
+                    f"'{path}' is the figure of two specs; the second was not written",
+                    "give them ids that differ, or watch them apart",
+                )
             save(path, result.data)
             if name == formats[0]:
                 show_faults(result.warnings)
