@@ -13,21 +13,6 @@ from transformer_diagrams.graph.build import build
 from transformer_diagrams.graph.check import check
 
 
-def chain(count: int) -> str:
-    blocks = "".join(f"  - {{op: box, id: n{i}, label: L{i}}}\n" for i in range(count))
-    return "title: T\ninputs: {x: [...]}\nblocks:\n" + blocks
-
-
-@pytest.mark.slow
-def test_a_hundred_thousand_blocks_are_checked_in_time() -> None:
-    """The whole check is allowed 20 s; reading the text takes its part of that."""
-    spec = spec_of(chain(100_000))
-    start = time.process_time()
-    checked = check(spec)
-    assert time.process_time() - start < 12
-    assert not checked.report.faults
-
-
 def test_a_fan_of_two_thousand_comes_in_at_one_port_each() -> None:
     blocks = "".join(f"  - {{op: box, id: a{i}, from: x}}\n" for i in range(2000))
     names = ", ".join(f"a{i}" for i in range(2000))
