@@ -223,7 +223,8 @@ const viewer = (frame) => {
   });
   let last = 0;
   new ResizeObserver(() => {
-    if (Math.abs(stage.clientWidth - last) < 2) return;
+    // A sheet of paper is no window, whatever its width.
+    if (Math.abs(stage.clientWidth - last) < 2 || matchMedia("print").matches) return;
     last = stage.clientWidth;
     fit();
   }).observe(stage);
