@@ -42,6 +42,8 @@ class Builder:
         layout = measure(markup, size, weight, align)
         left = x - layout.width * {"left": 0.0, "middle": 0.5, "right": 1.0}[anchor]
         base = layout.baseline(y)
+        if len(layout.lines) > 1 or layout.height > 2 * size:  # as the layout does
+            base = y - layout.height / 2 + layout.ascent
         il, it, ir, ib = layout.ink
         made = Label(
             f"t{len(self.labels)}", markup, left, base, size, kind,
