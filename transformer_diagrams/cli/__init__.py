@@ -11,6 +11,10 @@ import sys
 
 def main() -> None:
     """Run the program with the process's arguments and leave with its exit code."""
+    import gc
+
+    # A start makes many lasting objects and hardly a circle: looked for less often.
+    gc.set_threshold(50_000, 20, 50)
     # A closed stdin, stdout or stderr would give its number to the next file that is opened.
     for number in range(3):
         try:
