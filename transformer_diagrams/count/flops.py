@@ -9,7 +9,8 @@ from __future__ import annotations
 
 DENSE, CAUSAL = "dense", "causal"
 CONVENTIONS = {
-    DENSE: "a causal mask saves no work: every pair of positions counts",
+    DENSE: "a mask that is only causal saves no work: every pair of positions counts; a window, a "
+    "chunk or a pick does",
     CAUSAL: "under a causal mask, only the pairs count that it leaves",
 }
 DEFINITIONS = {
