@@ -8,10 +8,14 @@ kind of dataclass is the standard one, and so is the type of all for a type chec
 from __future__ import annotations
 
 import dataclasses
+import sys
 from dataclasses import MISSING, Field, FrozenInstanceError, field
 from operator import attrgetter
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
+
+KNOWN = sys.version_info < (3, 14)
+"""Later releases keep the annotations of a class elsewhere: there, the standard one."""
 
 if TYPE_CHECKING:
     from dataclasses import dataclass
@@ -19,7 +23,7 @@ else:
 
     def dataclass(cls=None, /, **options):
         """As :func:`dataclasses.dataclass`."""
-        if cls is None and options == {"frozen": True, "slots": True}:
+        if cls is None and options == {"frozen": True, "slots": True} and KNOWN:
             return _frozen
         return dataclasses.dataclass(cls, **options)
 
