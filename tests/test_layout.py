@@ -145,6 +145,19 @@ def test_a_second_addend_enters_from_the_side() -> None:
     assert boxes(scene)["pos"][1] == boxes(scene)["embed"][1]  # one rank below its reader
 
 
+@pytest.mark.parametrize("key", ["copies: 3", "stack: n"])
+def test_a_piled_sum_is_a_box_with_lines_that_reach_it(key: str) -> None:
+    text = (
+        "dims: {d: width, n: heads}\ninputs: {x: [d]}\nblocks:\n  - {op: gelu, id: g}\n"
+        f"  - {{op: mul, id: piled, from: [x, g], {key}}}\n  - {{op: add, from: [piled, g]}}\n"
+    )
+    scene = Model.from_text(text).scene()
+    clean(scene)
+    (box,) = (b for b in scene.boxes if b.path == "piled")
+    assert box.form == "box"
+    assert box.stack > 0
+
+
 def test_what_passes_a_wide_cache_goes_straight_on() -> None:
     children: list[Node | Group] = [
         node("x", "$X$", 0, op="input", form="text"),
