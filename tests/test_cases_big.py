@@ -73,6 +73,7 @@ def test_a_chain_of_1000_with_skips_is_drawn(paths: dict[str, Path], tmp_path: P
 def test_a_chain_of_100_000_is_checked(paths: dict[str, Path]) -> None:
     done = run(20, "check", paths["chain-100000"])
     assert done.code == 0, done.err
+    assert "warning" in done.err, "that no figure shows so many is said"
 
 
 @pytest.mark.slow

@@ -195,7 +195,10 @@ class Model:
 
     @cached_property
     def _figure_faults(self) -> Report:
-        """What a right spec asks for, and no figure can show; found without any layout."""
+        """What a right spec asks for, and no figure can show; found without any layout.
+
+        That it is too large is a warning: its counts are right, and it may be drawn in parts.
+        """
         from transformer_diagrams.layout.limits import MOST_FAN, refuse
 
         todo = [self._checked.inferred.frame]
@@ -212,7 +215,12 @@ class Model:
         try:
             refuse(self.graph())
         except DiagramError as error:
-            return Report(list(error.faults))
+            return Report(
+                [
+                    replace(fault, severity="warning") if fault.code == "too-many-boxes" else fault
+                    for fault in error.faults
+                ]
+            )
         return Report()
 
     def validate(self) -> Report:
