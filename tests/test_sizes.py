@@ -488,7 +488,7 @@ def test_check_says_what_no_page_shows() -> None:
 
 
 def test_counts_beyond_the_limits_are_a_fault_with_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("transformer_diagrams.dims.algebra.MAX_TERMS", 20)
+    monkeypatch.setattr("transformer_diagrams.dims.polynomials.MAX_TERMS", 20)
     names = [f"d{n}" for n in range(30)]
     dims = "".join(f"  {name}: size\n" for name in names)
     blocks = "".join(f"  - {{op: linear, out: {name}}}\n" for name in names)

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from transformer_diagrams.dims.algebra import (
-    Dim,
-    ceil_of,
-    const,
-    floor_of,
-    maximum,
-    minimum,
-    product,
-    sym,
-)
 from transformer_diagrams.dims.conditions import Condition, parse_condition
+from transformer_diagrams.dims.equations import above
 from transformer_diagrams.dims.errors import DimError, whole_from, whole_in
-from transformer_diagrams.dims.facts import Facts, above
+from transformer_diagrams.dims.facts import Facts
+from transformer_diagrams.dims.formula import Dim, const, product, sym
+from transformer_diagrams.dims.functions import ceil_of, floor_of, maximum, minimum
 from transformer_diagrams.dims.near import nearest_divisors, nearest_multiples
 from transformer_diagrams.dims.reading import names_in, parse
 from transformer_diagrams.dims.show import symbol_tex

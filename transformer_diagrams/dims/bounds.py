@@ -11,9 +11,10 @@ from __future__ import annotations
 from math import comb, prod
 
 from transformer_diagrams.dims import polynomials as poly
-from transformer_diagrams.dims.algebra import ONE, ZERO, Atom, Dim, _from, divided, over, rebuild
 from transformer_diagrams.dims.errors import DimError
+from transformer_diagrams.dims.formula import ONE, ZERO, Atom, Dim, divided, of_poly, over, rebuild
 from transformer_diagrams.dims.polynomials import Coef, Poly
+from transformer_diagrams.dims.values import exact_value
 
 _MAX_STEPS = 60  # formulas looked at in one proof
 _MAX_POINTS = 6
@@ -158,7 +159,7 @@ def _points(names: list[str]) -> list[dict[str, int]]:
 def _below(d: Dim, point: dict[str, int], strict: bool = False) -> bool:
     """Whether ``d`` is below 0 there (with ``strict``: not above it)."""
     try:
-        value = d._value(point)
+        value = exact_value(d, point)
     except DimError:  # no value there: it says nothing
         return False
     return value <= 0 if strict else value < 0
@@ -168,7 +169,7 @@ def _multiple(d: Dim, of: Dim) -> Dim | None:
     """``d / of`` where that is a sum without a fraction; ``d`` has whole coefficients."""
     top, bottom = over(of)
     quotient = poly.exact(dict(d.terms), dict(top.terms))
-    return None if quotient is None else _from(quotient) * bottom
+    return None if quotient is None else of_poly(quotient) * bottom
 
 
 def _atoms(d: Dim) -> list[Atom]:
@@ -189,7 +190,7 @@ def _simpler(d: Dim) -> Dim:
     by = poly.content(terms.values())
     if not shared and by == 1:
         return d
-    return _from(poly.scaled(terms, tuple(sorted(shared)), 1 / by))
+    return of_poly(poly.scaled(terms, tuple(sorted(shared)), 1 / by))
 
 
 def _shifted(d: Dim) -> Poly | None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from transformer_diagrams.dims.algebra import Dim, sole_atom
 from transformer_diagrams.dims.errors import DimError
+from transformer_diagrams.dims.formula import Dim, sole_atom
 from transformer_diagrams.dims.reading import COMPARISONS, read_condition
 from transformer_diagrams.records import dataclass
 

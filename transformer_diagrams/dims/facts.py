@@ -8,39 +8,26 @@ formulas known not to be negative. From these a question gets one of three answe
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from fractions import Fraction
-from math import floor, lcm
+from math import lcm
 
-from transformer_diagrams.dims import polynomials as poly
-from transformer_diagrams.dims.algebra import (
-    ONE,
-    ZERO,
-    Atom,
-    Dim,
-    _from,
-    as_dim,
-    ceil_of,
-    const,
-    divided,
-    floor_of,
-    make_atom,
-    over,
-    rebuild,
-    sole_atom,
-    split_whole,
-    sym,
-)
 from transformer_diagrams.dims.bounds import never_negative
 from transformer_diagrams.dims.conditions import Condition
+from transformer_diagrams.dims.equations import (
+    height,
+    remainder_differs,
+    sides,
+    solved,
+    sure_remainder,
+)
 from transformer_diagrams.dims.errors import DimError
+from transformer_diagrams.dims.formula import Dim, as_dim, const, divided, of_poly, over, sym
+from transformer_diagrams.dims.functions import split_whole
 from transformer_diagrams.dims.order import in_order
-from transformer_diagrams.dims.polynomials import Poly
-from transformer_diagrams.dims.show import name_order
+from transformer_diagrams.dims.simplify import MAX_ROUNDS, canonical, reduced_atoms
 from transformer_diagrams.dims.verdict import Verdict
 
 _MAX_CHAIN = 4  # divisibility facts used one after another
 _MAX_MEMO = 20_000
-_MAX_ROUNDS = 4
 
 YES, NO, UNKNOWN = Verdict.YES, Verdict.NO, Verdict.UNKNOWN
 
@@ -63,12 +50,12 @@ class Facts:
         "_known",
         "_memo",
         "_nonzero",
-        "_rules",
         "_trusting",
         "_whole",
         "_zeros",
         "conditions",
         "definitions",
+        "rules",
     )
 
     def __init__(
@@ -81,7 +68,7 @@ class Facts:
         self._trusting = trusting
         self.definitions: dict[str, Dim] = {}
         self.conditions: tuple[Condition, ...] = ()
-        self._rules: dict[str, Dim] = {}  # values hold no name that has a rule
+        self.rules: dict[str, Dim] = {}  # values hold no name that has a rule
         self._whole: list[Dim] = []  # fractions that are whole numbers
         self._known: list[Dim] = []  # formulas that are >= 0
         self._zeros: list[Dim] = []  # formulas that are 0 and could not be made a rule
@@ -103,7 +90,7 @@ class Facts:
         more = Facts(trusting=trusting)
         more.definitions = dict(self.definitions)
         more.conditions = self.conditions
-        more._rules = dict(self._rules)
+        more.rules = dict(self.rules)
         more._whole = list(self._whole)
         more._known = list(self._known)
         more._zeros = list(self._zeros)
@@ -116,13 +103,13 @@ class Facts:
     def reduce(self, d: Dim) -> Dim:
         """``d`` with the definitions put in, and with what the conditions simplify."""
         if d.depth == 0:
-            return d.subs(self._rules)
+            return d.subs(self.rules)
         key = ("reduce", d, d)
         found = self._memo.get(key)
         if not isinstance(found, Dim):
             found = d
-            for _ in range(_MAX_ROUNDS):
-                before, found = found, self._reduced_atoms(found.subs(self._rules))
+            for _ in range(MAX_ROUNDS):
+                before, found = found, reduced_atoms(found.subs(self.rules), self)
                 if before == found:
                     break
             self._remember(key, found)
@@ -178,7 +165,7 @@ class Facts:
         """The bindings, and the values of those of ``names`` that follow from them."""
         out = dict(bindings)
         for name in sorted(set(names) - out.keys()):
-            rule = self._rules.get(name)
+            rule = self.rules.get(name)
             if rule is not None and rule.free <= bindings.keys():
                 out[name] = rule.evaluate(bindings)
         return out
@@ -190,7 +177,7 @@ class Facts:
             return f"{a} and {b} are equal"
         x, y = self.reduce(a), self.reduce(b)
         shown = f"{a} = {b}"
-        left, right = _sides(x, y)
+        left, right = sides(x, y)
         needed = f"{left} = {right}"
         if verdict is UNKNOWN:
             return f"{needed} would have to hold"
@@ -228,7 +215,7 @@ class Facts:
             return YES
         gap = a - b
         if gap.depth:
-            gap = self._canonical(gap)
+            gap = canonical(gap, self)
         if not gap.terms:
             return YES
         if gap.is_const:
@@ -239,49 +226,46 @@ class Facts:
         for never in self._nonzero:
             if divided(gap, never).is_const:
                 return NO
-        if _remainder_differs(gap):
+        if remainder_differs(gap):
             return NO
-        known = tuple(self._known)
-        if never_negative(gap, strict=True, known=known):
-            return NO
-        return NO if never_negative(-gap, strict=True, known=known) else UNKNOWN
+        return NO if self.positive(gap) or self.positive(-gap) else UNKNOWN
 
     def _divides(self, a: Dim, b: Dim) -> Verdict:
         a, b = self.reduce(a), self.reduce(b)
         if not b.terms:
             return YES
         if not a.terms:
-            return NO if self._positive(b) or self._positive(-b) else UNKNOWN
+            return NO if self.positive(b) or self.positive(-b) else UNKNOWN
         quotient = divided(b, a)
         if quotient.is_const:
             return YES if quotient.as_int() is not None else NO
-        if self._is_whole(quotient):
+        if self.is_whole(quotient):
             return YES
         divisor = a.as_int()
-        if divisor is not None and b.is_whole and _sure_remainder(b, divisor):
+        if divisor is not None and b.is_whole and sure_remainder(b, divisor):
             return NO
-        if self._positive(b) and self._positive(a - b):
+        if self.positive(b) and self.positive(a - b):
             return NO
         return UNKNOWN
 
     def _le(self, a: Dim, b: Dim) -> Verdict:
         gap = self.reduce(b) - self.reduce(a)
-        known = tuple(self._known)
-        if never_negative(gap, known=known):
+        if self.not_negative(gap):
             return YES
-        return NO if never_negative(-gap, strict=True, known=known) else UNKNOWN
+        return NO if self.positive(-gap) else UNKNOWN
 
     def _above(self, d: Dim, limit: Dim) -> Verdict:
-        gap = self.reduce(d) - limit
-        known = tuple(self._known)
-        if never_negative(gap, strict=True, known=known):
-            return YES
-        return NO if never_negative(-gap, known=known) else UNKNOWN
+        return _opposite(self._le(d, limit))
 
-    def _positive(self, d: Dim) -> bool:
+    def positive(self, d: Dim) -> bool:
+        """Whether ``d > 0`` is proved."""
         return never_negative(d, strict=True, known=tuple(self._known))
 
-    def _is_whole(self, d: Dim) -> bool:
+    def not_negative(self, d: Dim) -> bool:
+        """Whether ``d >= 0`` is proved."""
+        return never_negative(d, known=tuple(self._known))
+
+    def is_whole(self, d: Dim) -> bool:
         """Whether ``d`` (reduced) is a whole number by its form and the divisibility facts."""
         _, rest = split_whole(d)
         if not rest.terms:
@@ -294,7 +278,7 @@ class Facts:
             if self._chain(divided(top, bottom)):
                 continue
             if len(top.terms) == 1 or not all(
-                self._chain(divided(_from({m: c}), bottom)) for m, c in top.terms
+                self._chain(divided(of_poly({m: c}), bottom)) for m, c in top.terms
             ):
                 return False
         return True
@@ -312,66 +296,11 @@ class Facts:
                         return True
                     if rest in seen or len(rest.terms) != 1 or rest.den is not None:
                         continue
-                    if _height(rest) <= _height(fraction):
+                    if height(rest) <= height(fraction):
                         seen.add(rest)
                         coming.append(rest)
             edge = coming
         return False
-
-    # -- simplifying opaque factors ----------------------------------------------------------
-
-    def _reduced_atoms(self, d: Dim) -> Dim:
-        if not d.depth:
-            return d
-
-        def put(factor: str | Atom) -> Dim | None:
-            return None if isinstance(factor, str) else self._reduced_atom(factor)
-
-        return rebuild(d, put)
-
-    def _reduced_atom(self, atom: Atom) -> Dim:
-        args = tuple(self._reduced_atoms(arg.subs(self._rules)) for arg in atom.args)
-        known = tuple(self._known)
-        if atom.kind == "mod":
-            a, b = args
-            if self._is_whole(divided(a, b)):
-                return ZERO
-            if never_negative(a, known=known) and self._positive(b - a):
-                return a
-            return make_atom("mod", args)
-        if atom.kind in ("floor", "ceil"):
-            outside, rest = split_whole(args[0])
-            for top, bottom in rest.divisions:
-                part = divided(top, bottom)
-                if self._is_whole(part):
-                    outside, rest = outside + part, rest - part
-            if rest.terms and never_negative(rest, known=known):
-                if atom.kind == "floor" and self._positive(1 - rest):
-                    rest = ZERO
-                elif atom.kind == "ceil" and self._positive(rest) and never_negative(
-                    1 - rest, known=known
-                ):
-                    rest = ONE
-            return outside + (floor_of(rest) if atom.kind == "floor" else ceil_of(rest))
-        kept: list[Dim] = []
-        for arg in args:  # an argument that another one makes idle is dropped
-            pairs = [(k, arg) if atom.kind == "min" else (arg, k) for k in kept]
-            if any(self._le(*pair) is YES for pair in pairs):
-                continue
-            kept = [
-                k for k in kept
-                if self._le(*((arg, k) if atom.kind == "min" else (k, arg))) is not YES
-            ]
-            kept.append(arg)
-        return make_atom(atom.kind, tuple(kept))
-
-    def _canonical(self, d: Dim) -> Dim:
-        """With floors only, their coefficients in 0..n-1 and their constant in 1-n..0."""
-        for _ in range(_MAX_ROUNDS):
-            before, d = d, self._reduced_atoms(rebuild(d, _as_floors))
-            if before == d:
-                break
-        return rebuild(d, _as_floors) if d.depth else d
 
     # -- learning ----------------------------------------------------------------------------
 
@@ -422,7 +351,7 @@ class Facts:
                 if number is not None and lcm(number, unit) not in (number, unit):
                     self._whole.append(divided(b, const(lcm(number, unit))))
         self._whole.append(fraction)
-        if self._positive(a) and self._positive(b):
+        if self.positive(a) and self.positive(b):
             self._known.append(b - a)
 
     def _learn_equal(
@@ -436,7 +365,7 @@ class Facts:
         if a.is_const and b.is_const:
             return False
         gap = a - b
-        found = _solved(gap, [*favoured, *(d.name for d in (b, a) if d.name)])
+        found = solved(gap, [*favoured, *(d.name for d in (b, a) if d.name)])
         if found is None:
             self._zeros.append(over(gap)[0])
         else:
@@ -446,8 +375,8 @@ class Facts:
 
     def _add_rule(self, name: str, value: Dim, trusting: bool) -> None:
         step = {name: value}
-        self._rules = {n: d.subs(step) for n, d in self._rules.items()}
-        self._rules[name] = value
+        self.rules = {n: d.subs(step) for n, d in self.rules.items()}
+        self.rules[name] = value
         for facts in (self._whole, self._known, self._zeros, self._nonzero):
             facts[:] = [d for d in (old.subs(step) for old in facts) if not d.is_const]
         if not trusting:
@@ -461,25 +390,6 @@ class Facts:
                 self._whole.append(value)
         if not never_negative(value - 1):
             self._known.append(value - 1)
-
-
-def above(d: Dim, least: int) -> Condition:
-    """The relation that makes ``d`` a size from ``least`` up, as an author would state it.
-
-    >>> from transformer_diagrams.dims import parse
-    >>> str(above(parse("n_h d_m - n_h d_c"), 1)), str(above(parse("d_m - 8"), 0))
-    ('d_c < d_m', '8 <= d_m')
-    """
-    only = sole_atom(d)
-    if least == 1 and only is not None and only.kind == "floor":
-        d, least = only.args[0] - 1, 0
-    op = "<" if least == 1 else "<="
-    gap = d if least == 1 else d - least
-    _, bottom = over(gap)
-    if not never_negative(bottom, strict=True):
-        return Condition("<=", const(least), d)
-    plus, minus = _signed(gap)
-    return Condition(op, minus, plus)
 
 
 def _opposite(verdict: Verdict) -> Verdict:
@@ -497,120 +407,3 @@ def _in_order(definitions: Mapping[str, Dim]) -> list[str]:
     if circles:
         raise DimError(f"definitions in a circle: {' -> '.join(circles[0])}")
     return order
-
-
-def _solved(gap: Dim, favoured: list[str]) -> tuple[str, Dim] | None:
-    """A name and what it must be for ``gap`` to be 0, or None where no name stands alone."""
-    top, _ = over(gap)
-    choices: list[tuple[tuple[object, ...], str, int]] = []
-    for index, (mono, _) in enumerate(top.terms):
-        for factor, exponent in mono:
-            if not isinstance(factor, str) or exponent != 1:
-                continue
-            elsewhere = any(
-                factor in (f if isinstance(f, str) else f.free)
-                if not isinstance(f, str)
-                else f == factor
-                for i, (m, _) in enumerate(top.terms)
-                for f, _ in m
-                if (i, f) != (index, factor)
-            )
-            if elsewhere:
-                continue
-            atoms = sum(not isinstance(f, str) for f, _ in mono)
-            rank = favoured.index(factor) if factor in favoured else len(favoured)
-            order = name_order(factor)
-            choices.append(((rank, atoms, len(mono), -order[0], order[1]), factor, index))
-    if not choices:
-        return None
-    _, name, index = min(choices)
-    mono, c = top.terms[index]
-    beside = _from({tuple(item for item in mono if item[0] != name): c})
-    if beside.depth:  # a factor that may be 0
-        return None
-    rest = _from(dict(item for i, item in enumerate(top.terms) if i != index))
-    return name, divided(-rest, beside)
-
-
-def _remainder_differs(gap: Dim) -> bool:
-    """Whether ``gap`` cannot be 0 because its parts differ modulo some number: 2 a - 2 b - 1."""
-    top, _ = over(gap)
-    terms: Poly = dict(top.terms)
-    constant = terms.pop((), 0)
-    if not constant or not terms:
-        return False
-    return (Fraction(constant) / poly.content(terms.values())).denominator != 1
-
-
-def _sure_remainder(d: Dim, divisor: int) -> bool:
-    terms: Poly = dict(d.terms)
-    constant = terms.pop((), 0)
-    return constant % divisor != 0 and all(c % divisor == 0 for c in terms.values())
-
-
-def _height(d: Dim) -> int:
-    """How much stands below the fraction bar."""
-    return sum(-e for m, _ in d.terms for _, e in m if e < 0) + sum(
-        Fraction(c).denominator.bit_length() for _, c in d.terms
-    )
-
-
-def _sides(a: Dim, b: Dim) -> tuple[Dim, Dim]:
-    """``a == b`` without what both sides share, without fractions and minus signs."""
-    plus, minus = _signed(a - b)
-    if not plus.terms or (minus.name and not plus.name) or (
-        len(minus.terms) == 1 < len(plus.terms) and minus.terms[0][0]
-    ):
-        return minus, plus
-    return plus, minus
-
-
-def _signed(gap: Dim) -> tuple[Dim, Dim]:
-    """(plus, minus): the positive and the negative terms of what ``gap`` has above its fraction
-    bar, without the positive factor that all share."""
-    top, _ = over(gap)
-    terms: Poly = dict(top.terms)
-    shared = tuple((f, -e) for f, e in poly.common_factor(terms) if isinstance(f, str))
-    terms = poly.scaled(terms, shared, 1 / poly.content(terms.values()))
-    return (
-        _from({m: c for m, c in terms.items() if c > 0}),
-        _from({m: -c for m, c in terms.items() if c < 0}),
-    )
-
-
-def _as_floors(factor: str | Atom) -> Dim | None:
-    """A remainder or a ceiling by its floor; a floor with reduced coefficients."""
-    if isinstance(factor, str):
-        return None
-    args = tuple(rebuild(arg, _as_floors) if arg.depth else arg for arg in factor.args)
-    if factor.kind == "mod":
-        a, b = args
-        return a - b * _floor_reduced(divided(a, b))
-    if factor.kind == "floor":
-        return _floor_reduced(args[0])
-    if factor.kind == "ceil":
-        top, bottom = over(args[0])
-        if not never_negative(bottom, strict=True):
-            return make_atom("ceil", args)
-        return _floor_reduced(divided(top - 1, bottom)) + 1
-    return make_atom(factor.kind, args)
-
-
-def _floor_reduced(d: Dim) -> Dim:
-    outside, rest = split_whole(d)
-    if rest.den is not None or not rest.terms:
-        return floor_of(d)
-    _, bottom = over(rest)
-    for mono, c in rest.terms:
-        if any(e < 0 for _, e in mono):
-            continue
-        if mono:
-            shift = floor(c)
-        elif bottom.is_const:
-            shift = -floor(-c)
-        else:
-            continue
-        if shift:
-            step = _from({mono: shift})
-            outside, rest = outside + step, rest - step
-    return outside + floor_of(rest)

@@ -1,4 +1,4 @@
-"""Sums of products as plain dicts: multiply, divide with remainder, greatest common divisor.
+"""Sums of products as plain dicts: add, multiply, divide with remainder, greatest common divisor.
 
 A polynomial is a dict from monomial to coefficient; a monomial is a sorted tuple of (factor,
 exponent). A factor is a name or an opaque atom: here any two factors are just two variables.
@@ -10,16 +10,26 @@ from collections.abc import Iterable
 from fractions import Fraction
 from math import gcd as int_gcd
 from math import lcm
+from operator import itemgetter
 from typing import Any
 
-from transformer_diagrams.dims.errors import MAX_DEGREE, MAX_PRODUCTS, too_large
+from transformer_diagrams.dims.errors import (
+    MAX_BITS,
+    MAX_DEGREE,
+    MAX_PRODUCTS,
+    MAX_TERMS,
+    too_large,
+)
 
 Coef = int | Fraction
 Mono = tuple[tuple[Any, int], ...]
 Poly = dict[Mono, Coef]
+Terms = tuple[tuple[Mono, Coef], ...]
 
 _MAX_GCD_STEPS = 3000  # term by term products in one search for a common divisor
 _MAX_GCD_BITS = 256
+_LARGEST = 1 << MAX_BITS
+_FIRST = itemgetter(0)
 
 
 def whole(c: Coef) -> Coef:
@@ -51,6 +61,39 @@ def inverse(m: Mono) -> Mono:
     return tuple((factor, -exponent) for factor, exponent in m)
 
 
+def canonical(p: Poly) -> Terms:
+    """The terms of a sum in the one order that equal sums share.
+
+    :raises DimError: too many of them, or too large a number.
+    """
+    for c in p.values():
+        if type(c) is int:
+            if not -_LARGEST < c < _LARGEST:
+                raise too_large(f"a number of more than {MAX_BITS} bits")
+        elif not (-_LARGEST < c.numerator < _LARGEST and c.denominator < _LARGEST):
+            raise too_large(f"a number of more than {MAX_BITS} bits")
+    kept = [item for item in p.items() if item[1]]
+    if len(kept) > MAX_TERMS:
+        raise too_large(f"more than {MAX_TERMS:,} terms")
+    if len(kept) > 1:
+        kept.sort(key=_FIRST)
+    return tuple(kept)
+
+
+def add_to(total: Poly, terms: Iterable[tuple[Mono, Coef]]) -> None:
+    """Add terms to a sum in place; those that cancel may stay, with coefficient 0.
+
+    :raises DimError: for too many of them.
+    """
+    for m, c in terms:
+        total[m] = whole(total.get(m, 0) + c)
+    if len(total) > 2 * MAX_TERMS:
+        for m in [m for m, c in total.items() if not c]:
+            del total[m]
+        if len(total) > MAX_TERMS:
+            raise too_large(f"more than {MAX_TERMS:,} terms")
+
+
 def times(p: Poly, q: Poly) -> Poly:
     """The product; refused when it would take too many steps."""
     if len(p) * len(q) > MAX_PRODUCTS:
@@ -66,8 +109,8 @@ def times(p: Poly, q: Poly) -> Poly:
 def minus(p: Poly, q: Poly) -> Poly:
     out = dict(p)
     for m, c in q.items():
-        out[m] = out.get(m, 0) - c
-    return {m: whole(c) for m, c in out.items() if c}
+        out[m] = whole(out.get(m, 0) - c)
+    return {m: c for m, c in out.items() if c}
 
 
 def scaled(p: Poly, mono: Mono, by: Coef) -> Poly:
@@ -175,6 +218,26 @@ def gcd(p: Poly, q: Poly) -> Poly:
         return _Euclid().gcd(p, q)
     except _Long:
         return {(): 1}
+
+
+def lowest_terms(p: Poly, q: Poly) -> tuple[Poly, Poly]:
+    """``p / q`` reduced: the divisor an ordinary sum with whole coefficients, the first of them
+    positive, and without a factor of all its terms."""
+    up, down = common_factor(p), common_factor(q)
+    p, q = scaled(p, inverse(up), 1), scaled(q, inverse(down), 1)
+    shared = gcd(p, q)
+    if shared != {(): 1}:
+        reduced, below = exact(p, shared), exact(q, shared)
+        assert reduced is not None
+        assert below is not None
+        p, q = reduced, below
+    by = content(q.values())
+    if q[lead(q)] < 0:
+        by = -by
+    return (
+        scaled(p, join(up, inverse(down)), 1 / by),
+        {m: whole(c / by) for m, c in q.items()},
+    )
 
 
 class _Long(Exception):

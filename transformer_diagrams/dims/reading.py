@@ -17,17 +17,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from transformer_diagrams.dims.algebra import (
-    Dim,
-    ceil_of,
-    const,
-    floor_of,
-    maximum,
-    minimum,
-    summed,
-    sym,
-)
 from transformer_diagrams.dims.errors import MAX_NESTING, MAX_TEXT, DimError, too_large
+from transformer_diagrams.dims.formula import Dim, apply, const, summed, sym
 from transformer_diagrams.errors import nearest
 
 _TOKEN = re.compile(
@@ -40,12 +31,7 @@ _MAX_DIGITS = 300
 # What may not touch a number: letters, digits after `_`, a second point, an exponent's sign.
 _TAIL = re.compile(r"[\w.]+(?:(?<=[\d.][eE])[+-]\d\w*)?")
 _GROUPED = re.compile(r"(?<![\d.])\d{1,3}(?:[,' ]\d{3})+(?!\d)")
-_FUNCTIONS: dict[str, tuple[Callable[..., Dim], int, int]] = {
-    "min": (minimum, 1, 1000),
-    "max": (maximum, 1, 1000),
-    "floor": (floor_of, 1, 1),
-    "ceil": (ceil_of, 1, 1),
-}
+_FUNCTIONS = {"min": 1000, "max": 1000, "floor": 1, "ceil": 1}  # how many arguments they take
 COMPARISONS = ("==", "!=", "<=", ">=", "<", ">", "|")
 
 
@@ -198,7 +184,7 @@ class Reader:
         return summed(values)
 
     def function(self, name: str, args: list[Any]) -> Any:
-        return _FUNCTIONS[name][0](*args)
+        return apply(name, *args)
 
     def signs(self) -> bool:
         """Any number of signs before a term; True for minus."""
@@ -325,8 +311,7 @@ class Reader:
             self.take()
             args.append(self.sum())
         self.close(opened)
-        _, least, most = known
-        if not least <= len(args) <= most:
+        if len(args) > known:
             raise DimError(
                 f"'{token.text}' takes one argument, not {len(args)}", token.column,
                 f"write {token.text}(a / b)",

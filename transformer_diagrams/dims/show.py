@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from transformer_diagrams.dims.polynomials import Coef, Mono
 
 if TYPE_CHECKING:
-    from transformer_diagrams.dims.algebra import Atom, Dim
+    from transformer_diagrams.dims.formula import Atom, Dim
 
 # How tightly a piece of text holds together.
 SUM, MOD, QUOTIENT, PRODUCT, POWER, UNIT = range(6)

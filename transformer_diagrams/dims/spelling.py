@@ -12,19 +12,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from transformer_diagrams.dims.algebra import (
+from transformer_diagrams.dims.conditions import TEX
+from transformer_diagrams.dims.errors import DimError
+from transformer_diagrams.dims.facts import Facts
+from transformer_diagrams.dims.formula import (
     SPELLER,
     Atom,
     Dim,
-    _make,
     divided,
+    of_terms,
     rebuild,
     summed,
     sym,
 )
-from transformer_diagrams.dims.conditions import TEX
-from transformer_diagrams.dims.errors import DimError
-from transformer_diagrams.dims.facts import Facts
 from transformer_diagrams.dims.polynomials import Mono
 from transformer_diagrams.dims.reading import Reader, parse, read_condition
 from transformer_diagrams.dims.show import (
@@ -235,7 +235,7 @@ class Speller:
         if isinstance(factor, str):
             return None
         args = tuple(self._exact.get(arg) or self._folded(arg) for arg in factor.args)
-        return None if args == factor.args else _make(((((Atom(factor.kind, args), 1),), 1),))
+        return None if args == factor.args else of_terms(((((Atom(factor.kind, args), 1),), 1),))
 
     # -- printing ----------------------------------------------------------------------------
 
@@ -288,7 +288,7 @@ def _with_name(d: Dim, fraction: Dim, name: Dim) -> Dim:
     wanted = fraction.terms[0][0]
     for mono, c in d.terms:
         have = dict(mono)
-        term = _make(((mono, c),))
+        term = of_terms(((mono, c),))
         times = min(have.get(f, 0) // e for f, e in wanted)
         if times > 0:
             changed = True

@@ -3,8 +3,8 @@
 A :class:`Dim` is a sum of products with rational coefficients, kept in one canonical form, so
 that equal formulas are ``==``. Exponents may be negative: ``d_m / n_h`` is ``d_m n_h^-1`` and
 times ``n_h`` it is ``d_m`` again. A divisor that is a sum stays below a fraction in lowest terms.
-Rounding, remainders, minima and maxima are opaque factors (:class:`Atom`), made only through the
-functions here, which fold what can be decided.
+Rounding, remainders, minima and maxima are opaque factors (:class:`Atom`), made only by
+:func:`apply`, which folds what can be decided (see ``functions``).
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
 from fractions import Fraction
 from functools import lru_cache
-from operator import itemgetter
 from typing import Protocol
 
 from transformer_diagrams.dims import polynomials as poly
@@ -23,14 +22,11 @@ from transformer_diagrams.dims.errors import (
     MAX_BITS,
     MAX_DEGREE,
     MAX_NESTING,
-    MAX_TERMS,
     DimError,
     too_large,
 )
-from transformer_diagrams.dims.near import nearest_multiples
-from transformer_diagrams.dims.polynomials import Coef, Mono, Poly
-
-Terms = tuple[tuple[Mono, Coef], ...]
+from transformer_diagrams.dims.polynomials import Coef, Mono, Poly, Terms
+from transformer_diagrams.dims.values import whole_value
 
 
 class Spells(Protocol):
@@ -43,8 +39,6 @@ class Spells(Protocol):
 SPELLER: ContextVar[Spells | None] = ContextVar("speller", default=None)
 """Who spells the formulas that are printed now; see ``spelling.spelt_by``."""
 
-_FIRST = itemgetter(0)
-_LARGEST = 1 << MAX_BITS
 
 
 class Atom:
@@ -90,6 +84,9 @@ class Atom:
 
     def __reduce__(self) -> tuple[object, ...]:
         return Atom, (self.kind, self.args)
+
+    def __str__(self) -> str:
+        return str(of_atom(self))
 
     def __repr__(self) -> str:
         return f"Atom({self.kind!r}, {self.args!r})"
@@ -193,13 +190,13 @@ class Dim:
                 plain[mono] = c
             else:
                 below.setdefault(under, {})[tuple((f, e) for f, e in mono if e > 0)] = c
-        out = [(_from(plain), ONE)] if plain else []
-        for under, terms in sorted(below.items(), key=_FIRST):
+        out = [(of_poly(plain), ONE)] if plain else []
+        for under, terms in sorted(below.items(), key=lambda item: item[0]):
             unit = math.lcm(*(Fraction(c).denominator for c in terms.values()))
             out.append(
                 (
-                    _from({m: poly.whole(c * unit) for m, c in terms.items()}),
-                    _make(((under, unit),)),
+                    of_poly({m: poly.whole(c * unit) for m, c in terms.items()}),
+                    of_terms(((under, unit),)),
                 )
             )
         return tuple(out)
@@ -232,7 +229,7 @@ class Dim:
         return NotImplemented
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _make, (self.terms, self.den)  # a cached hash would not fit another process
+        return of_terms, (self.terms, self.den)  # a cached hash would not fit another process
 
     @property
     def canonical(self) -> str:
@@ -252,7 +249,7 @@ class Dim:
 
     def spelt(self, speller: Spells) -> Dim:
         """An equal formula that ``speller`` prints; what is computed from it is not."""
-        copy = _make(self.terms, self.den)
+        copy = of_terms(self.terms, self.den)
         copy._speller = speller
         return copy
 
@@ -281,17 +278,16 @@ class Dim:
         if self.den is not None or b.den is not None:
             below, under = self.den or ONE, b.den or ONE
             if below == under:
-                return ratio(_make(self.terms) + _make(b.terms), below)
-            return ratio(_make(self.terms) * under + _make(b.terms) * below, below * under)
+                return ratio(of_terms(self.terms) + of_terms(b.terms), below)
+            return ratio(of_terms(self.terms) * under + of_terms(b.terms) * below, below * under)
         total: Poly = dict(self.terms)
-        for mono, c in b.terms:
-            total[mono] = poly.whole(total.get(mono, 0) + c)
-        return _from(total)
+        poly.add_to(total, b.terms)
+        return of_poly(total)
 
     __radd__ = __add__
 
     def __neg__(self) -> Dim:
-        return _make(tuple((m, -c) for m, c in self.terms), self.den)
+        return of_terms(tuple((m, -c) for m, c in self.terms), self.den)
 
     def __pos__(self) -> Dim:
         return self
@@ -311,11 +307,12 @@ class Dim:
         if not self.terms or not b.terms:
             return ZERO
         if self.den is not None or b.den is not None:
-            return ratio(_make(self.terms) * _make(b.terms), (self.den or ONE) * (b.den or ONE))
+            below = (self.den or ONE) * (b.den or ONE)
+            return ratio(of_terms(self.terms) * of_terms(b.terms), below)
         if len(self.terms) == 1 and len(b.terms) == 1:
             (m, c), (n, d) = self.terms[0], b.terms[0]
-            return _from({poly.join(m, n): poly.whole(c * d)})
-        return _from(poly.times(dict(self.terms), dict(b.terms)))
+            return of_poly({poly.join(m, n): poly.whole(c * d)})
+        return of_poly(poly.times(dict(self.terms), dict(b.terms)))
 
     __rmul__ = __mul__
 
@@ -329,19 +326,19 @@ class Dim:
 
     def __floordiv__(self, other: Dim | int) -> Dim:
         b = _dim(other)
-        return NotImplemented if b is None else floor_of(divided(self, b))
+        return NotImplemented if b is None else apply("floor", divided(self, b))
 
     def __rfloordiv__(self, other: int) -> Dim:
         b = _dim(other)
-        return NotImplemented if b is None else floor_of(divided(b, self))
+        return NotImplemented if b is None else apply("floor", divided(b, self))
 
     def __mod__(self, other: Dim | int) -> Dim:
         b = _dim(other)
-        return NotImplemented if b is None else modulo(self, b)
+        return NotImplemented if b is None else apply("mod", self, b)
 
     def __rmod__(self, other: int) -> Dim:
         b = _dim(other)
-        return NotImplemented if b is None else modulo(b, self)
+        return NotImplemented if b is None else apply("mod", b, self)
 
     def __pow__(self, exponent: int) -> Dim:
         if isinstance(exponent, bool) or not isinstance(exponent, int):
@@ -380,7 +377,7 @@ class Dim:
             assert isinstance(factor, Atom)
             if factor.free.isdisjoint(values):
                 return None
-            return make_atom(factor.kind, tuple(arg.subs(values) for arg in factor.args))
+            return apply(factor.kind, *(arg.subs(values) for arg in factor.args))
 
         return rebuild(self, put)
 
@@ -390,63 +387,10 @@ class Dim:
         :raises DimError: for a name without a value, and where an exact division leaves a remainder
             (the message has the numbers).
         """
-        name = self.name
-        if name is not None and name in values:
-            return int(values[name])
-        missing = sorted(self.free - values.keys())
-        if missing:
-            listed = ", ".join(missing)
-            verb = "has" if len(missing) == 1 else "have"
-            raise DimError(f"{listed} {verb} no value", hint=f"give a number for {missing[0]}")
-        value = self._value(values)
-        if type(value) is int:
-            return value
-        raise self._remainder(values)
-
-    def _value(self, values: Mapping[str, int]) -> Coef:
-        total: Coef = 0
-        for mono, c in self.terms:
-            product: Coef = c
-            for factor, exponent in mono:
-                base = values[factor] if type(factor) is str else _atom_value(factor, values)
-                if exponent == 1:
-                    product *= base
-                elif exponent > 0:
-                    product *= base**exponent
-                elif base == 0:
-                    raise DimError(f"{self} divides by {_factor_text(factor)}, which is 0")
-                else:
-                    product = Fraction(product) / base**-exponent
-            total += product
-        if self.den is not None:
-            below = self.den._value(values)
-            if below == 0:
-                raise DimError(f"{self} divides by {self.den}, which is 0")
-            total = Fraction(total) / below
-        return poly.whole(total)
-
-    def _remainder(self, values: Mapping[str, int]) -> DimError:
-        bound = ", ".join(f"{name} = {values[name]}" for name in sorted(self.free))
-        for top, bottom in self.divisions:
-            a, b = top._value(values), bottom._value(values)
-            if type(a) is int and type(b) is int and a % b:
-                low, high = nearest_multiples(a, b)
-                where = f" ({bound})" if bound else ""
-                return DimError(
-                    f"{self} is not a whole number: {a} is not divisible by {b}, "
-                    f"remainder {a % b}{where}",
-                    hint=f"the nearest multiples of {b} are {low} and {high}"
-                    if low
-                    else f"the nearest multiple of {b} is {high}",
-                )
-        return DimError(
-            f"{self} is not a whole number for {bound}"
-            if bound
-            else f"{self} is not a whole number"
-        )
+        return whole_value(self, values)
 
 
-def _make(terms: Terms, den: Dim | None = None) -> Dim:
+def of_terms(terms: Terms, den: Dim | None = None) -> Dim:
     """A Dim from terms that are canonical already."""
     d = object.__new__(Dim)
     d.terms = terms
@@ -464,29 +408,18 @@ def _make(terms: Terms, den: Dim | None = None) -> Dim:
     return d
 
 
-def _from(terms: Poly) -> Dim:
-    """A Dim from any polynomial: zeros dropped, sorted, held to the limits."""
-    for c in terms.values():
-        if type(c) is int:
-            if not -_LARGEST < c < _LARGEST:
-                raise too_large(f"a number of more than {MAX_BITS} bits")
-        elif not (-_LARGEST < c.numerator < _LARGEST and c.denominator < _LARGEST):
-            raise too_large(f"a number of more than {MAX_BITS} bits")
-    kept = [item for item in terms.items() if item[1]]
-    if len(kept) > MAX_TERMS:
-        raise too_large(f"more than {MAX_TERMS:,} terms")
-    if len(kept) > 1:
-        kept.sort(key=_FIRST)
-    return _make(tuple(kept))
+def of_poly(terms: Poly) -> Dim:
+    """A Dim from any sum of products."""
+    return of_terms(poly.canonical(terms))
 
 
-ZERO = _make(())
-ONE = _make((((), 1),))
+ZERO = of_terms(())
+ONE = of_terms((((), 1),))
 
 
 @lru_cache(maxsize=4096)
 def _const(value: Coef) -> Dim:
-    return _from({(): value})
+    return of_poly({(): value})
 
 
 def const(value: int | Fraction) -> Dim:
@@ -509,7 +442,7 @@ def sym(name: str) -> Dim:
             1,
             "use letters, digits and _, not starting with a digit",
         )
-    return _make(((((name, 1),), 1),))
+    return of_terms(((((name, 1),), 1),))
 
 
 def _dim(value: object) -> Dim | None:
@@ -545,12 +478,9 @@ def summed(dims: list[Dim]) -> Dim:
     for d in dims:
         if d.den is not None:
             fractions = fractions + d
-            continue
-        for mono, c in d.terms:
-            total[mono] = poly.whole(total.get(mono, 0) + c)
-        if len(total) > 2 * MAX_TERMS:
-            raise too_large(f"more than {MAX_TERMS:,} terms")
-    return _from(total) + fractions
+        else:
+            poly.add_to(total, d.terms)
+    return of_poly(total) + fractions
 
 
 # -- division ----------------------------------------------------------------------------------
@@ -568,11 +498,11 @@ def divided(a: Dim, b: Dim) -> Dim:
     if a is b:
         return ONE
     if b.den is not None:
-        return divided(a * b.den, _make(b.terms))
+        return divided(a * b.den, of_terms(b.terms))
     if len(b.terms) == 1:
         mono, c = b.terms[0]
-        return a * _from({poly.inverse(mono): poly.whole(Fraction(1) / c)})
-    return ratio(_make(a.terms), b if a.den is None else b * a.den)
+        return a * of_poly({poly.inverse(mono): poly.whole(Fraction(1) / c)})
+    return ratio(of_terms(a.terms), b if a.den is None else b * a.den)
 
 
 def ratio(top: Dim, bottom: Dim) -> Dim:
@@ -581,24 +511,8 @@ def ratio(top: Dim, bottom: Dim) -> Dim:
         return divided(top, bottom)
     if not top.terms:
         return ZERO
-    p, q = dict(top.terms), dict(bottom.terms)
-    up, down = poly.common_factor(p), poly.common_factor(q)
-    p, q = poly.scaled(p, poly.inverse(up), 1), poly.scaled(q, poly.inverse(down), 1)
-    shared = poly.gcd(p, q)
-    if shared != {(): 1}:
-        reduced, below = poly.exact(p, shared), poly.exact(q, shared)
-        assert reduced is not None
-        assert below is not None
-        p, q = reduced, below
-    by = poly.content(q.values())
-    if q[poly.lead(q)] < 0:
-        by = -by
-    q = {m: poly.whole(c / by) for m, c in q.items()}
-    outside = poly.join(up, poly.inverse(down))
-    num = _from(poly.scaled(p, outside, 1 / by))
-    if q == {(): 1}:
-        return num
-    return _make(num.terms, _from(q))
+    num, den = poly.lowest_terms(dict(top.terms), dict(bottom.terms))
+    return of_poly(num) if den == {(): 1} else of_terms(poly.canonical(num), of_poly(den))
 
 
 def over(d: Dim) -> tuple[Dim, Dim]:
@@ -612,134 +526,24 @@ def over(d: Dim) -> tuple[Dim, Dim]:
             if exponent < 0:
                 lowest[factor] = min(lowest.get(factor, 0), exponent)
     if unit == 1 and not lowest:
-        return _make(d.terms), ONE if d.den is None else d.den
-    below = _make(((tuple(sorted((f, -e) for f, e in lowest.items())), unit),))
-    return _make(d.terms) * below, below if d.den is None else below * d.den
+        return of_terms(d.terms), ONE if d.den is None else d.den
+    below = of_terms(((tuple(sorted((f, -e) for f, e in lowest.items())), unit),))
+    return of_terms(d.terms) * below, below if d.den is None else below * d.den
 
 
-# -- opaque functions --------------------------------------------------------------------------
+# -- factors -----------------------------------------------------------------------------------
+
+SIMPLIFIED: dict[str, Callable[..., Dim]] = {}
+"""The opaque functions by kind: what each makes of its arguments (filled by ``functions``)."""
 
 
-def split_whole(d: Dim) -> tuple[Dim, Dim]:
-    """``d`` as a part that is surely a whole number, and the rest."""
-    if d.den is not None:
-        if any(e < 0 for m, _ in d.terms for _, e in m):
-            return ZERO, d
-        quotient, _ = poly.divide(dict(d.terms), dict(d.den.terms))
-        kept = _from({m: c for m, c in quotient.items() if type(c) is int})
-        return kept, d - kept
-    good: Poly = {}
-    rest: Poly = {}
-    for mono, c in d.terms:
-        target = good if type(c) is int and all(e > 0 for _, e in mono) else rest
-        target[mono] = c
-    if not good:
-        return ZERO, d
-    return _from(good), _from(rest)
-
-
-def _names_only(d: Dim) -> bool:
-    """Whether ``d`` is a positive number times names, so surely a positive whole number."""
-    if d.den is not None or len(d.terms) != 1:
-        return False
-    mono, c = d.terms[0]
-    return type(c) is int and c > 0 and all(type(f) is str and e > 0 for f, e in mono)
-
-
-def floor_of(d: Dim) -> Dim:
-    """``d`` rounded down. ``floor((a b + c) / b)`` is ``a + floor(c / b)``."""
-    return _rounded(d, "floor")
-
-
-def ceil_of(d: Dim) -> Dim:
-    """``d`` rounded up."""
-    return _rounded(d, "ceil")
-
-
-def _rounded(d: Dim, kind: str) -> Dim:
-    outside, rest = split_whole(d)
-    number = rest.as_fraction
-    if number is not None:
-        return outside + const(math.floor(number) if kind == "floor" else math.ceil(number))
-    # floor((floor(y) + r) / n) = floor((y + r) / n) for a positive whole n; ceil likewise
-    top, bottom = over(rest)
-    if _names_only(bottom):
-        for mono, c in top.terms:
-            if c == 1 and len(mono) == 1 and mono[0][1] == 1:
-                inner = mono[0][0]
-                if type(inner) is Atom and inner.kind == kind:
-                    others = top - _make(((mono, 1),))
-                    if others.is_whole:
-                        return outside + _rounded(divided(inner.args[0] + others, bottom), kind)
-    return outside + of_atom(Atom(kind, (rest,)))
-
-
-def modulo(a: Dim, b: Dim) -> Dim:
-    """The remainder of ``a`` by ``b``, with the sign of ``b``. ``(a b + c) % b`` is ``c % b``."""
-    if not b.terms:
-        raise DimError(f"{a} is divided by 0")
-    outside, rest = split_whole(divided(a, b))
-    if not rest.terms or b == ONE:
-        return ZERO
-    if outside.terms:
-        a = a - b * outside
-    x, y = a.as_fraction, b.as_fraction
-    if x is not None and y is not None:
-        return const(x % y)
-    only = sole_atom(a)
-    if only is not None and only.kind == "mod" and only.args[1] == b:
-        return a
-    return of_atom(Atom("mod", (a, b)))
-
-
-def minimum(*args: Dim | int) -> Dim:
-    """The least of the arguments; those that are surely not the least are dropped."""
-    return _extreme("min", [as_dim(a) for a in args])
-
-
-def maximum(*args: Dim | int) -> Dim:
-    """The greatest of the arguments; those that are surely not the greatest are dropped."""
-    return _extreme("max", [as_dim(a) for a in args])
-
-
-def _extreme(kind: str, args: list[Dim]) -> Dim:
-    if not args:
-        raise DimError(f"{kind} needs at least one argument")
-    flat: dict[Dim, None] = {}
-    for arg in args:
-        only = sole_atom(arg)
-        inner = only.args if only is not None and only.kind == kind else (arg,)
-        flat.update(dict.fromkeys(inner))
-    kept: list[Dim] = []
-    for d in flat:
-        if any(_surely_le(*((k, d) if kind == "min" else (d, k))) for k in kept):
-            continue
-        kept = [k for k in kept if not _surely_le(*((d, k) if kind == "min" else (k, d)))]
-        kept.append(d)
-    if len(kept) == 1:
-        return kept[0]
-    kept.sort(key=lambda d: (not d.is_const, d.canonical))
-    return of_atom(Atom(kind, tuple(kept)))
-
-
-def _surely_le(a: Dim, b: Dim) -> bool:
-    """Whether ``a <= b`` follows at once from every name being 1 or more."""
-    gap = b - a
-    if gap.den is not None:
-        return False
-    least: Coef = 0
-    for mono, c in gap.terms:
-        if c > 0 and all(type(f) is str for f, _ in mono):
-            least += c if all(e > 0 for _, e in mono) else 0
-        elif mono:
-            return False
-        else:
-            least += c
-    return least >= 0
+def apply(kind: str, *args: Dim) -> Dim:
+    """The function ``kind`` of ``args``, simplified."""
+    return SIMPLIFIED[kind](*args)
 
 
 def of_atom(atom: Atom) -> Dim:
-    return _make(((((atom, 1),), 1),))
+    return of_terms(((((atom, 1),), 1),))
 
 
 def sole_atom(d: Dim) -> Atom | None:
@@ -749,17 +553,6 @@ def sole_atom(d: Dim) -> Atom | None:
         if c == 1 and len(mono) == 1 and mono[0][1] == 1 and type(mono[0][0]) is Atom:
             return mono[0][0]
     return None
-
-
-def make_atom(kind: str, args: tuple[Dim, ...]) -> Dim:
-    """The function ``kind`` of ``args``, simplified."""
-    if kind == "floor":
-        return floor_of(args[0])
-    if kind == "ceil":
-        return ceil_of(args[0])
-    if kind == "mod":
-        return modulo(args[0], args[1])
-    return _extreme(kind, list(args))
 
 
 def rebuild(d: Dim, put: Callable[[str | Atom], Dim | None]) -> Dim:
@@ -777,37 +570,15 @@ def rebuild(d: Dim, put: Callable[[str | Atom], Dim | None]) -> Dim:
                 power = value if exponent == 1 else value**exponent
                 new = power if new is None else new * power
         if new is None:
-            flat[mono] = poly.whole(flat.get(mono, 0) + c)
+            poly.add_to(flat, ((mono, c),))
             continue
-        new = new * _make(((tuple(kept), c),))
+        new = new * of_terms(((tuple(kept), c),))
         if new.den is not None:
             total = total + new
-            continue
-        for term, number in new.terms:
-            flat[term] = poly.whole(flat.get(term, 0) + number)
-        if len(flat) > 2 * MAX_TERMS:
-            flat = {term: number for term, number in flat.items() if number}
-            if len(flat) > MAX_TERMS:
-                raise too_large(f"more than {MAX_TERMS:,} terms")
+        else:
+            poly.add_to(flat, new.terms)
     if flat:
-        total = total + _from(flat)
+        total = total + of_poly(flat)
     return total if d.den is None else divided(total, rebuild(d.den, put))
 
 
-def _atom_value(atom: Atom, values: Mapping[str, int]) -> int:
-    kind = atom.kind
-    if kind in ("floor", "ceil"):
-        value = atom.args[0]._value(values)
-        return math.floor(value) if kind == "floor" else math.ceil(value)
-    numbers = [arg.evaluate(values) for arg in atom.args]
-    if kind == "min":
-        return min(numbers)
-    if kind == "max":
-        return max(numbers)
-    if numbers[1] == 0:
-        raise DimError(f"{of_atom(atom)} divides by {atom.args[1]}, which is 0")
-    return numbers[0] % numbers[1]
-
-
-def _factor_text(factor: str | Atom) -> str:
-    return factor if isinstance(factor, str) else str(of_atom(factor))
