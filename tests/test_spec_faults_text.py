@@ -9,12 +9,12 @@ from transformer_diagrams.faults_text import fault_text, faults_text
 
 
 def test_a_fault_in_full() -> None:
-    text = "blocks:\n  - {op: attend, heads: 8, hedas: 8}\n"
+    text = "blocks:\n  - {op: split_heads, heads: 8, hedas: 8}\n"
     assert faults_text(faults(text), {"t.yaml": text}) == (
-        "t.yaml:2:28: blocks[0].hedas: the op 'attend' has no key 'hedas'\n"
-        "  2 |   - {op: attend, heads: 8, hedas: 8}\n"
-        "    |                            ^\n"
-        "  expected: the op 'attend' takes heads, causal; and the keys that every block takes\n"
+        "t.yaml:2:33: blocks[0].hedas: the op 'split_heads' has no key 'hedas'\n"
+        "  2 |   - {op: split_heads, heads: 8, hedas: 8}\n"
+        "    |                                 ^\n"
+        "  expected: the op 'split_heads' takes heads, order; and the keys that every block takes\n"
         "  hint: did you mean 'heads'?\n"
     )
 

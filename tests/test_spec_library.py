@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from spec_tools import OPS
 
 from transformer_diagrams.bundled import bundled_dir
 from transformer_diagrams.errors import DiagramError, Fault
@@ -31,7 +30,7 @@ def library(tmp_path: Path) -> SpecLibrary:
         models__gpt2="blocks: [{use: gqa, with: {n_g: 1}}]\n",
         models__gpt3="blocks: [{use: gpt2}]\n",
     )
-    return SpecLibrary(folder, ops=OPS)
+    return SpecLibrary(folder)
 
 
 def refused(library: SpecLibrary, ref: str, base: Path | None = None) -> tuple[Fault, ...]:

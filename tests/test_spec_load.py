@@ -59,7 +59,7 @@ blocks:
     note: n
     role: norm
     counts_as: lm_head
-  - residual: [norm, {op: norm, eps: 1e-5}]
+  - residual: [rmsnorm, {op: rmsnorm, eps: 1e-5}]
   - repeat: L
     title: T
     open: true
@@ -70,8 +70,8 @@ blocks:
   - parallel: {q: [softmax], k: []}
   - columns: [{id: left, from: x, title: L, blocks: [softmax]}, {blocks: [add]}]
   - {use: gqa, open: callout, with: {n_g: 1, bias: true, d: 2 d_m}}
-  - {op: split, sizes: [d_K, 3], names: [a, b], from: [q, {from: x, when: infer, mark: ema}]}
-  - {op: pool, how: max, by: 1/sqrt(d_K), id: last, from: {a: q, b: {from: x, label: l}}}
+  - {op: split, sizes: [d_K, 3], axis: -1, from: [q, {from: x, when: infer, mark: ema}]}
+  - {op: scale, by: 1/sqrt(d_K), id: last, from: {a: q, b: {from: x, label: l}}}
 """
 
 
@@ -128,10 +128,11 @@ def test_blocks_of_every_kind() -> None:
     assert {n: v.value for n, v in use.bind.items()} == {"n_g": 1, "bias": True, "d": "2 d_m"}
     split = blocks[9]
     assert split.attrs["sizes"].texts == ("d_K", "3")
-    assert split.attrs["names"].value == ("a", "b")
+    assert split.attrs["axis"].value == -1
+    assert blocks[10].attrs["by"].value == "1/sqrt(d_K)"
     assert split.sources == (
-        Ref("q", Span("t.yaml", 58, 56)),
-        Ref("x", Span("t.yaml", 58, 66), when="infer", mark="ema"),
+        Ref("q", Span("t.yaml", 58, 51)),
+        Ref("x", Span("t.yaml", 58, 61), when="infer", mark="ema"),
     )
     assert blocks[10].sources is not None
     assert [(r.port, r.target) for r in blocks[10].sources] == [("a", "q"), ("b", "x")]
@@ -161,7 +162,7 @@ def test_generated_ids_are_stable_and_never_taken() -> None:
         "blocks: [{op: linear, out: 2 d_x}]\n",  # no `dims:` at all: nothing is declared
         "blocks:\n  - op: box\n    label: |\n      a\n      b\n",
         "blocks: [{op: box, shape: {a: [3], b: [4]}}]\n",
-        "blocks: [{op: split, sizes: [1], names: a}]\n",
+        "blocks: [{op: split, sizes: [1], axis: 0}]\n",
         "blocks: [{group: [add], open: callout}]\n",
         "blocks: [{op: add, from: softmax}, {op: softmax, from: add.0}]\n",  # forward
         "title: 2017\nblocks: [add]  # a comment\n",
@@ -257,7 +258,7 @@ def test_accepted(text: str) -> None:
         ("blocks: [3]\n", "wrong-type", (1, 10), "blocks[0]", ""),
         ("blocks:\n  - add\n  -\n", "no-value", (3, 4), "blocks[1]", "delete"),
         # keys of kinds
-        ("blocks: [{op: attend, heads: 8, hedas: 8}]\n", "unknown-key", (1, 33),
+        ("blocks: [{op: split_heads, heads: 8, hedas: 8}]\n", "unknown-key", (1, 38),
          "blocks[0].hedas", "'heads'"),
         ("blocks: [{op: add, lable: x}]\n", "unknown-key", (1, 20), "blocks[0].lable", "'label'"),
         ("blocks: [{op: linear, outt: 3}]\n", "unknown-key", (1, 23), "blocks[0].outt", "'out'"),
@@ -285,15 +286,15 @@ def test_accepted(text: str) -> None:
         ("blocks: [{op: linear, out: 3, bias: 'true'}]\n", "wrong-type", (1, 38),
          "blocks[0].bias", "without the quotes"),
         ("blocks: [{op: softmax, axis: 1.5}]\n", "wrong-type", (1, 30), "blocks[0].axis", ""),
-        ("blocks: [{op: norm, eps: '1e-5'}]\n", "wrong-type", (1, 27), "blocks[0].eps",
+        ("blocks: [{op: rmsnorm, eps: '1e-5'}]\n", "wrong-type", (1, 30), "blocks[0].eps",
          "without the quotes: 1e-5"),
-        ("blocks: [{op: norm, eps: 1e999}]\n", "wrong-type", (1, 26), "blocks[0].eps", ""),
-        ("blocks: [{op: pool, how: maxx}]\n", "bad-choice", (1, 26), "blocks[0].how", "'max'"),
+        ("blocks: [{op: rmsnorm, eps: 1e999}]\n", "wrong-type", (1, 29), "blocks[0].eps", ""),
+        ("blocks: [{op: pool, kind: maxx}]\n", "bad-choice", (1, 27), "blocks[0].kind", "'max'"),
         ("blocks: [{op: linear, out: [3]}]\n", "wrong-type", (1, 28), "blocks[0].out", ""),
         ("blocks: [{op: split, sizes: 3}]\n", "wrong-type", (1, 29), "blocks[0].sizes", "[3]"),
         ("blocks: [{op: linear, out: true}]\n", "wrong-type", (1, 28), "blocks[0].out", ""),
-        ("blocks: [{op: box, id: embed}, {op: tied, table: embd}]\n", "unknown-reference",
-         (1, 50), "blocks[1].table", "'embed'"),
+        ("blocks: [{op: box, id: embed}, {op: tied_linear, out: 3, table: embd}]\n",
+         "unknown-reference", (1, 65), "blocks[1].table", "'embed'"),
         # common keys
         ("blocks: [{op: add, mark: frozn}]\n", "bad-choice", (1, 26), "blocks[0].mark",
          "'frozen'"),
@@ -369,7 +370,7 @@ def test_one_fault_in_its_place(
 
 
 def test_a_fault_of_an_op_speaks_of_that_op_alone() -> None:
-    fault = one("blocks: [{op: attend, heads: 8, hedas: 8}]\n")
+    fault = one("blocks: [{op: split_heads, heads: 8, hedas: 8}]\n")
     words = " ".join((fault.message, fault.found, fault.expected, fault.hint))
     for other in ("linear", "softmax", "residual", "use", "repeat", "axis"):
         assert other not in words

@@ -129,7 +129,6 @@ KINDS: Mapping[str, str] = MappingProxyType(
         "str": "text",
         "enum": "one of some words",
         "name": "a name in the file",
-        "names": "names in the file",
     }
 )
 """What the value of an attribute may be."""

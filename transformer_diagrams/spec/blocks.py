@@ -11,6 +11,8 @@ from typing import Any, Final
 
 from transformer_diagrams.bundled import bundled_specs
 from transformer_diagrams.errors import NEAR_OP, Span, nearest
+from transformer_diagrams.ops import registry
+from transformer_diagrams.ops.registry import Attr
 from transformer_diagrams.spec.fields import Fields, an, describe
 from transformer_diagrams.spec.grammar import (
     COLUMN,
@@ -20,8 +22,6 @@ from transformer_diagrams.spec.grammar import (
     REF,
     STRUCTURES,
     Key,
-    OpAttr,
-    Ops,
 )
 from transformer_diagrams.spec.model import Block, Ref, Text, Value
 from transformer_diagrams.spec.yaml_source import Map, Node, Scalar, Seq, kind_of
@@ -34,9 +34,9 @@ _NAME: Final = Key("name", "name", "")
 class _OpKeys:
     """The keys of one op: its attributes first, then the common ones."""
 
-    def __init__(self, name: str, attrs: tuple[OpAttr, ...]) -> None:
+    def __init__(self, name: str, attrs: tuple[Attr, ...]) -> None:
         self.name = name
-        self.attrs: dict[str, OpAttr] = {attr.name: attr for attr in attrs}
+        self.attrs: dict[str, Attr] = {attr.name: attr for attr in attrs}
         self.required = [attr for attr in attrs if attr.required]
         self.keys: dict[str, Key] = {k: v for k, v in OP.items() if k not in self.attrs}
         self.names = [*self.attrs, *self.keys]
@@ -46,10 +46,9 @@ class _OpKeys:
 class BlockReader:
     """Reads the blocks of one file and remembers ids and references for the checks at the end."""
 
-    def __init__(self, fields: Fields, ops: Ops) -> None:
+    def __init__(self, fields: Fields) -> None:
         self.f = fields
-        self.ops = ops
-        self.op_names: list[str] = sorted(ops.names())
+        self.op_names: list[str] = sorted(registry.names())
         self._known_ops = frozenset(self.op_names)
         self._op_keys: dict[str, _OpKeys] = {}
         self.ids: dict[str, Node] = {}
@@ -203,7 +202,7 @@ class BlockReader:
                 hint=hint,
             )
             return None
-        keys = self._op_keys[name] = _OpKeys(name, self.ops.get(name).attrs)
+        keys = self._op_keys[name] = _OpKeys(name, registry.get(name).attrs)
         return keys
 
     def _kind(self, node: Map, path: str) -> str | None:
@@ -275,7 +274,7 @@ class BlockReader:
             keys = self.op(value, f"{path}.op")
             if keys is None:
                 known: Mapping[str, Key] = OP
-                attrs: Mapping[str, OpAttr] | None = None
+                attrs: Mapping[str, Attr] | None = None
             else:
                 known, attrs = keys.keys, keys.attrs
                 if keys.required:
@@ -343,7 +342,7 @@ class BlockReader:
         kind: str,
         known: Mapping[str, Key],
         name: str,
-        attrs: Mapping[str, OpAttr] | None,
+        attrs: Mapping[str, Attr] | None,
         keys: _OpKeys | None,
     ) -> Block:
         file = self.f.file
@@ -407,7 +406,7 @@ class BlockReader:
         kind: str,
         name: str,
         known: Mapping[str, Key],
-        attrs: Mapping[str, OpAttr],
+        attrs: Mapping[str, Attr],
     ) -> None:
         what = f"the op '{name}'" if kind == "op" else an(kind)
         own = list(attrs) if kind == "op" else [key for key in known if key not in COMMON]
@@ -479,7 +478,7 @@ class BlockReader:
             return text.value
         raise AssertionError(f"no reader for {kind}")  # a fault of the grammar table
 
-    def _attr(self, node: Node, path: str, attr: OpAttr, keys: _OpKeys | None) -> Value | None:
+    def _attr(self, node: Node, path: str, attr: Attr, keys: _OpKeys | None) -> Value | None:
         """An op's attribute by its kind, or the name of an option that takes its place."""
         f, kind = self.f, attr.kind
         assert keys is not None
@@ -499,8 +498,6 @@ class BlockReader:
             value = f.number(node, path)
         elif kind == "enum":
             value = f.choice(node, path, attr.choices)
-        elif kind == "names":
-            value = self._names(node, path, keys.label_keys[attr.name])
         elif kind == "name":  # the id of a block
             text = f.reference(node, path)
             value = text.value if text else None
@@ -525,14 +522,6 @@ class BlockReader:
             if name is not None:
                 made.append(Text(self.explicit_id(name, item, at), self.f.span(item)))
         return tuple(made)
-
-    def _names(self, node: Node, path: str, key: Key) -> tuple[str, ...] | None:
-        if isinstance(node, Scalar):
-            text = self.f.name(node, path, key)
-            return (text.value,) if text else None
-        made = [self.f.name(item, at, key) for item, at in self.f.items(node, path, "names")]
-        names = tuple(text.value for text in made if text)
-        return names if isinstance(node, Seq) and len(names) == len(node.items) else None
 
     def _shapes(self, node: Node, path: str) -> Any:
         if not isinstance(node, Map):

@@ -6,48 +6,11 @@ A key's ``kind`` says what its value may be; `load.py` has one reader for each k
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Final, Protocol
+from collections.abc import Mapping
+from typing import Final
 
 from transformer_diagrams.records import dataclass
 from transformer_diagrams.roles import ROLES
-
-
-class OpAttr(Protocol):
-    """What the grammar needs to know of an op's attribute (see `ops.registry.Attr`)."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def kind(self) -> str: ...
-    @property
-    def doc(self) -> str: ...
-    @property
-    def default(self) -> Any: ...
-    @property
-    def required(self) -> bool: ...
-    @property
-    def choices(self) -> tuple[str, ...]: ...
-    @property
-    def least(self) -> int | None: ...
-    @property
-    def beside(self) -> int | None: ...
-
-
-class OpRecord(Protocol):
-    """What the grammar needs to know of an op."""
-
-    @property
-    def summary(self) -> str: ...
-    @property
-    def attrs(self) -> tuple[OpAttr, ...]: ...
-
-
-class Ops(Protocol):
-    """The op registry, or a stand-in for it."""
-
-    def names(self) -> Iterable[str]: ...
-    def get(self, name: str) -> OpRecord: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,6 @@ from transformer_diagrams.errors import (
     nearest,
 )
 from transformer_diagrams.spec.blocks import walk
-from transformer_diagrams.spec.grammar import Ops
 from transformer_diagrams.spec.load import load_path
 from transformer_diagrams.spec.model import Block, Spec
 
@@ -39,9 +38,8 @@ def _is_path(ref: str) -> bool:
 class SpecLibrary:
     """Specs by id or path. Each file is read once; make a new library to see changes."""
 
-    def __init__(self, folder: str | os.PathLike[str] | None = None, *, ops: Ops | None = None):
+    def __init__(self, folder: str | os.PathLike[str] | None = None) -> None:
         self.folder = Path(folder) if folder is not None else bundled_dir()
-        self._ops = ops
         self._index: dict[str, Path] | None = None
         self._loaded: dict[Path, tuple[Spec, Report]] = {}
         self._checked: dict[tuple[Path, Path], Report] = {}
@@ -162,7 +160,7 @@ class SpecLibrary:
     def _file(self, path: Path) -> tuple[Spec, Report]:
         key = _key(path)
         if key not in self._loaded:
-            self._loaded[key] = load_path(path, ops=self._ops)
+            self._loaded[key] = load_path(path)
         return self._loaded[key]
 
     def _check(self, path: Path, home: Path | None = None) -> Report:

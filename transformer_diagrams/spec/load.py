@@ -20,7 +20,6 @@ from transformer_diagrams.spec.grammar import (
     SOURCE,
     TOP,
     Key,
-    Ops,
 )
 from transformer_diagrams.spec.model import (
     PREV,
@@ -43,25 +42,19 @@ _MOST_NOTES: Final = 12
 _ORDER: Final = ("options", "dims", "configs", "inputs", "blocks")
 
 
-def load_text(
-    text: str, file: str = "<input>", *, ops: Ops | None = None, pure: bool = False
-) -> tuple[Spec, Report]:
+def load_text(text: str, file: str = "<input>", *, pure: bool = False) -> tuple[Spec, Report]:
     """Read a spec from its text.
 
-    ``file`` is the name for messages; its stem is the spec's id. ``ops`` is the op registry to
-    check against (default: the package's own). ``pure`` reads with the YAML parser in Python.
+    ``file`` is the name for messages; its stem is the spec's id. ``pure`` reads with the YAML
+    parser in Python.
     Returns the spec, as far as it could be read, and a report of all faults and warnings;
     nothing is raised for what the text says. With errors in the report the spec may lack parts.
     """
-    if ops is None:
-        from transformer_diagrams.ops import registry
-
-        ops = registry
     report = Report()
     collecting = gc.isenabled()
     gc.disable()  # a tree has no cycles: looking for them takes a third of the time
     try:
-        return _load(text, file, report, ops, pure), report
+        return _load(text, file, report, pure), report
     except TooManyFaults:
         return _nothing(file, report)
     finally:
@@ -69,21 +62,19 @@ def load_text(
             gc.enable()
 
 
-def load_bytes(
-    data: bytes, file: str = "<input>", *, ops: Ops | None = None
-) -> tuple[Spec, Report]:
+def load_bytes(data: bytes, file: str = "<input>") -> tuple[Spec, Report]:
     """Read a spec from the bytes of a file (UTF-8, with or without BOM); as :func:`load_text`."""
     report = Report()
     text = decode(data, file, report)
-    return _nothing(file, report) if text is None else load_text(text, file, ops=ops)
+    return _nothing(file, report) if text is None else load_text(text, file)
 
 
-def load_path(path: str | os.PathLike[str], *, ops: Ops | None = None) -> tuple[Spec, Report]:
+def load_path(path: str | os.PathLike[str]) -> tuple[Spec, Report]:
     """Read a spec from a file; as :func:`load_text`. What the disk refuses is a fault too."""
     file = os.fspath(path)
     report = Report()
     data = read_file(file, report)
-    return _nothing(file, report) if data is None else load_bytes(data, file, ops=ops)
+    return _nothing(file, report) if data is None else load_bytes(data, file)
 
 
 def _nothing(file: str, report: Report) -> tuple[Spec, Report]:
@@ -155,13 +146,13 @@ def _stem(file: str) -> str:
     return stem if suffix in (".yaml", ".yml") else stem + suffix
 
 
-def _load(text: str, file: str, report: Report, ops: Ops, pure: bool) -> Spec:
+def _load(text: str, file: str, report: Report, pure: bool) -> Spec:
     root, source = read(text, file, report, pure=pure)
     spec_id = _stem(file)
     whole = Span(file, root.line, root.column) if root is not None else Span(file)
     if root is None:
         return Spec(id=spec_id, span=whole, title=spec_id, blocks=(), text=source.text)
-    loader = _Loader(Fields(source, report), ops)
+    loader = _Loader(Fields(source, report))
     values = loader.top(root)
     values.setdefault("title", spec_id)
     values.setdefault("blocks", ())
@@ -169,9 +160,9 @@ def _load(text: str, file: str, report: Report, ops: Ops, pure: bool) -> Spec:
 
 
 class _Loader:
-    def __init__(self, fields: Fields, ops: Ops) -> None:
+    def __init__(self, fields: Fields) -> None:
         self.f = fields
-        self.reader = BlockReader(fields, ops)
+        self.reader = BlockReader(fields)
         self.inputs: Mapping[str, PortSpec] = {}
         self.outputs: list[tuple[Text, str]] = []
         self.configs: Mapping[str, Config] = {}

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from transformer_diagrams.ops import registry
+from transformer_diagrams.ops.registry import Attr
 from transformer_diagrams.spec.grammar import (
     COLUMN,
     COMMON,
@@ -31,8 +33,6 @@ from transformer_diagrams.spec.grammar import (
     STRUCTURES,
     TOP,
     Key,
-    OpAttr,
-    Ops,
 )
 
 Schema = dict[str, Any]
@@ -155,7 +155,7 @@ _SHAPE: Final[Schema] = {
 }
 
 
-def _attr(attr: OpAttr) -> Schema:
+def _attr(attr: Attr) -> Schema:
     """The schema of an op's attribute; the name of an option may stand for the value."""
     least = attr.least if attr.beside is None else min(attr.least or 0, attr.beside)
     size: Schema = {"type": ["string", "number"], "minLength": 1}
@@ -170,12 +170,6 @@ def _attr(attr: OpAttr) -> Schema:
         "str": _text(LONGEST_LABEL),
         "enum": {"enum": list(attr.choices)},
         "name": _REF,
-        "names": {
-            "anyOf": [
-                {**_text(LONGEST_LABEL), "minLength": 1},
-                _array({**_text(LONGEST_LABEL), "minLength": 1}),
-            ]
-        },
     }
     value = kinds[attr.kind]
     if attr.kind in ("bool", "int", "float", "enum", "dims"):
@@ -192,8 +186,8 @@ def _common(names: Iterable[str], defined: str = "key") -> Schema:
     return {name: _ref(f"{defined}_{name.replace('-', '_')}") for name in names}
 
 
-def _op(name: str, ops: Ops) -> Schema:
-    record = ops.get(name)
+def _op(name: str) -> Schema:
+    record = registry.get(name)
     attrs = {attr.name: _attr(attr) for attr in record.attrs}
     required = [attr.name for attr in record.attrs if attr.required]
     return {
@@ -219,13 +213,13 @@ def _structure(keys: Mapping[str, Key]) -> Schema:
     }
 
 
-def _block(names: list[str], ops: Ops) -> Schema:
+def _block(names: list[str]) -> Schema:
     """A mapping that is a block: its kind first, then exactly the keys of that kind."""
     kinds = {
         "op": {
             "description": OP_KEY.doc,
             "enum": names,
-            "enumDescriptions": [ops.get(name).summary for name in names],
+            "enumDescriptions": [registry.get(name).summary for name in names],
         },
         **{kind: {"description": keys[kind].doc} for kind, keys in STRUCTURES.items()},
     }
@@ -249,14 +243,10 @@ def _block(names: list[str], ops: Ops) -> Schema:
     }
 
 
-def build(ops: Ops | None = None) -> Schema:
-    """The schema as plain data; ``ops`` is the op registry (default: the package's own)."""
-    if ops is None:
-        from transformer_diagrams.ops import registry
-
-        ops = registry
-    names = sorted(ops.names())
-    bare = [name for name in names if not any(attr.required for attr in ops.get(name).attrs)]
+def build() -> Schema:
+    """The schema as plain data."""
+    names = sorted(registry.names())
+    bare = [name for name in names if not any(attr.required for attr in registry.get(name).attrs)]
     reference = {"anyOf": [_REF, _ref("reference")]}
     port_map = {
         **_any_names(reference),
@@ -303,9 +293,9 @@ def build(ops: Ops | None = None) -> Schema:
                     _ref("block_mapping"),
                 ]
             },
-            "block_mapping": _block(names, ops),
+            "block_mapping": _block(names),
             "column": _structure(COLUMN),
             **{f"block_{kind}": _structure(keys) for kind, keys in STRUCTURES.items()},
-            **{f"op_{name}": _op(name, ops) for name in names},
+            **{f"op_{name}": _op(name) for name in names},
         },
     }
