@@ -11,7 +11,7 @@ from transformer_diagrams.count import Inspection, inspect
 from transformer_diagrams.dims import const, parse
 from transformer_diagrams.errors import DiagramError
 from transformer_diagrams.ops import registry
-from transformer_diagrams.ops.mask import allowed
+from transformer_diagrams.ops.arrays import allowed
 from transformer_diagrams.ops.pairs import Seen
 from transformer_diagrams.spec.library import SpecLibrary
 

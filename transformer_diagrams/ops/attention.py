@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
 from transformer_diagrams.dims import Dim
+from transformer_diagrams.ops.arrays import Array, Arrays, Tensors, np, seen_in, softmax
 from transformer_diagrams.ops.elementwise import SOFTMAX_COST
 from transformer_diagrams.ops.pairs import Seen
 from transformer_diagrams.ops.registry import (
-    Array,
     Attr,
     Call,
     Example,
     Op,
     Shape,
-    register,
+    family,
 )
 from transformer_diagrams.ops.rules import TARGETS_LAST, unify
+
+op = family("attention", Op)
 
 HEADS = Attr("heads", "dim", "number of heads", required=True)
 
@@ -32,35 +32,30 @@ def _split_heads_shape(c: Call) -> tuple[Shape, ...]:
     return (Shape((*x.dims[:-1], heads, width), x.lead),)
 
 
-def _split_heads_value(
-    c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]
-) -> list[Array]:
+def _split_heads_value(c: Call, inputs: Arrays, weights: Tensors) -> list[Array]:
     x, heads = inputs[0], c.number("heads")
     split = x.reshape(*x.shape[:-1], heads, x.shape[-1] // heads)
     return [split.swapaxes(-2, -3) if c["order"] == "heads_first" else split]
 
 
-register(
-    Op(
-        name="split_heads",
-        does=("cut-heads",),
-        summary="Cut the width into heads, head-major: [d, h k] -> [h, d, k].",
-        family="attention",
-        attrs=(
-            HEADS,
-            Attr("order", "enum", "where the axis of heads goes: before the positions, or after",
-                 "heads_first", choices=("heads_first", "heads_last")),
-        ),
-        shape=_split_heads_shape,
-        text="split heads",
-        value=_split_heads_value,
-        examples=(
-            Example([["d_t", "n_h d_K"]], [["n_h", "d_t", "d_K"]], {"heads": "n_h"},
-                    label="split heads"),
-            Example([[3, 8]], [[2, 3, 4]], {"heads": 2}),
-            Example([[5, 3, 8]], [[5, 3, 2, 4]], {"heads": 2, "order": "heads_last"}),
-        ),
-    )
+op(
+    name="split_heads",
+    does=("cut-heads",),
+    summary="Cut the width into heads, head-major: [d, h k] -> [h, d, k].",
+    attrs=(
+        HEADS,
+        Attr("order", "enum", "where the axis of heads goes: before the positions, or after",
+             "heads_first", choices=("heads_first", "heads_last")),
+    ),
+    shape=_split_heads_shape,
+    text="split heads",
+    value=_split_heads_value,
+    examples=(
+        Example([["d_t", "n_h d_K"]], [["n_h", "d_t", "d_K"]], {"heads": "n_h"},
+                label="split heads"),
+        Example([[3, 8]], [[2, 3, 4]], {"heads": 2}),
+        Example([[5, 3, 8]], [[5, 3, 2, 4]], {"heads": 2, "order": "heads_last"}),
+    ),
 )
 
 
@@ -69,27 +64,22 @@ def _merge_heads_shape(c: Call) -> tuple[Shape, ...]:
     return (Shape((*c.x.dims[:-3], positions, heads * width), c.x.lead),)
 
 
-def _merge_heads_value(
-    c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]
-) -> list[Array]:
+def _merge_heads_value(c: Call, inputs: Arrays, weights: Tensors) -> list[Array]:
     x = inputs[0].swapaxes(-2, -3)
     return [x.reshape(*x.shape[:-2], x.shape[-2] * x.shape[-1])]
 
 
-register(
-    Op(
-        name="merge_heads",
-        does=("form",),
-        summary="The heads side by side, head-major: [h, d, v] -> [d, h v].",
-        family="attention",
-        shape=_merge_heads_shape,
-        text="concat heads",
-        value=_merge_heads_value,
-        examples=(
-            Example([["n_h", "d_t", "d_V"]], [["d_t", "n_h d_V"]], label="concat heads"),
-            Example([[2, 3, 4]], [[3, 8]]),
-        ),
-    )
+op(
+    name="merge_heads",
+    does=("form",),
+    summary="The heads side by side, head-major: [h, d, v] -> [d, h v].",
+    shape=_merge_heads_shape,
+    text="concat heads",
+    value=_merge_heads_value,
+    examples=(
+        Example([["n_h", "d_t", "d_V"]], [["d_t", "n_h d_V"]], label="concat heads"),
+        Example([[2, 3, 4]], [[3, 8]]),
+    ),
 )
 
 
@@ -100,23 +90,20 @@ def _repeat_groups_shape(c: Call) -> tuple[Shape, ...]:
     return (Shape((*x.dims[:-3], heads, *x.dims[-2:]), x.lead),)
 
 
-register(
-    Op(
-        name="repeat_groups",
-        does=("share-heads",),
-        summary="Each key/value head serves several consecutive query heads: [g, d, k] -> "
-        "[h, d, k] (arXiv:2305.13245).",
-        family="attention",
-        attrs=(Attr("heads", "dim", "number of query heads", required=True),),
-        shape=_repeat_groups_shape,
-        text="share in groups",
-        value=lambda c, x, w: [x[0].repeat(c.number("heads") // x[0].shape[-3], axis=-3)],
-        examples=(
-            Example([["n_h/q", "d_s", "d_K"]], [["n_h", "d_s", "d_K"]], {"heads": "n_h"},
-                    label="share in groups"),
-            Example([[2, 3, 4]], [[6, 3, 4]], {"heads": 6}),
-        ),
-    )
+op(
+    name="repeat_groups",
+    does=("share-heads",),
+    summary="Each key/value head serves several consecutive query heads: [g, d, k] -> "
+    "[h, d, k] (arXiv:2305.13245).",
+    attrs=(Attr("heads", "dim", "number of query heads", required=True),),
+    shape=_repeat_groups_shape,
+    text="share in groups",
+    value=lambda c, x, w: [x[0].repeat(c.number("heads") // x[0].shape[-3], axis=-3)],
+    examples=(
+        Example([["n_h/q", "d_s", "d_K"]], [["n_h", "d_s", "d_K"]], {"heads": "n_h"},
+                label="share in groups"),
+        Example([[2, 3, 4]], [[6, 3, 4]], {"heads": 6}),
+    ),
 )
 
 # -- scores, softmax, mean of values --------------------------------------------------------------
@@ -180,11 +167,7 @@ def _core_label(c: Call) -> str:
     return "Causal attention" if c["causal"] else "Attention"
 
 
-def _core_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
-    import numpy as np
-
-    from transformer_diagrams.ops.mask import seen_in
-
+def _core_value(c: Call, inputs: Arrays, weights: Tensors) -> list[Array]:
     q, k, v = inputs[:3]
     if q.ndim > 2 and k.ndim > 2:
         times = q.shape[-3] // k.shape[-3]
@@ -195,40 +178,36 @@ def _core_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) 
     if _masks(c):
         window, chunk = (None if c[n] is None else c.number(n) for n in ("window", "chunk"))
         scores = np.where(seen_in(scores, window, chunk), scores, -np.inf)
-    exp = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return [exp / exp.sum(axis=-1, keepdims=True) @ v]
+    return [softmax(scores) @ v]
 
 
-register(
-    Op(
-        name="attention_core",
-        does=("core", "product"),
-        summary="softmax(Q K^T / sqrt(d_K) + mask) V in each head; key/value heads may be fewer "
-        "than query heads (arXiv:1706.03762, section 3.2.1; arXiv:2305.13245).",
-        family="attention",
-        role="attention",
-        inputs=("q", "k", "v", "mask"),
-        ordered=True,
-        optional=1,
-        attrs=(
-            Attr("causal", "bool", "a position sees only itself and earlier ones", False),
-            Attr("window", "dim", "how many positions back it sees, with itself (and causal)"),
-            Attr("chunk", "dim", "positions of one chunk; a position sees earlier ones of its own"),
+op(
+    name="attention_core",
+    does=("core", "product"),
+    summary="softmax(Q K^T / sqrt(d_K) + mask) V in each head; key/value heads may be fewer "
+    "than query heads (arXiv:1706.03762, section 3.2.1; arXiv:2305.13245).",
+    role="attention",
+    inputs=("q", "k", "v", "mask"),
+    ordered=True,
+    optional=1,
+    attrs=(
+        Attr("causal", "bool", "a position sees only itself and earlier ones", False),
+        Attr("window", "dim", "how many positions back it sees, with itself (and causal)"),
+        Attr("chunk", "dim", "positions of one chunk; a position sees earlier ones of its own"),
+    ),
+    shape=lambda c: (_core(c)[0],),
+    macs=lambda c: _core(c)[1] * _core(c)[2],
+    work=_core_work,
+    mask=_core_seen,
+    text=_core_label,
+    value=_core_value,
+    examples=(
+        Example(
+            [["n_h", "d_t", "d_K"], ["n_h", "d_s", "d_K"], ["n_h", "d_s", "d_V"]],
+            [["n_h", "d_t", "d_V"]], {"causal": True}, flops="n_h d_t d_s (2 d_K + 2 d_V + 7)",
+            label="Causal attention",
         ),
-        shape=lambda c: (_core(c)[0],),
-        macs=lambda c: _core(c)[1] * _core(c)[2],
-        work=_core_work,
-        mask=_core_seen,
-        text=_core_label,
-        value=_core_value,
-        examples=(
-            Example(
-                [["n_h", "d_t", "d_K"], ["n_h", "d_s", "d_K"], ["n_h", "d_s", "d_V"]],
-                [["n_h", "d_t", "d_V"]], {"causal": True}, flops="n_h d_t d_s (2 d_K + 2 d_V + 7)",
-                label="Causal attention",
-            ),
-            Example([[6, 3, 4], [2, 5, 4], [2, 5, 7]], [[6, 3, 7]], flops=2520, label="Attention"),
-            Example([[2, 5, 4], [5, 4], [5, 4]], [[2, 5, 4]], {"window": 2}, flops=414),
-        ),
-    )
+        Example([[6, 3, 4], [2, 5, 4], [2, 5, 7]], [[6, 3, 7]], flops=2520, label="Attention"),
+        Example([[2, 5, 4], [5, 4], [5, 4]], [[2, 5, 4]], {"window": 2}, flops=414),
+    ),
 )

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from transformer_diagrams.dims import Dim
-from transformer_diagrams.ops.registry import Attr, Call, Example, Op, OpFault, Shape, register
+from transformer_diagrams.ops.registry import Attr, Call, Example, Op, OpFault, Shape, family
 from transformer_diagrams.ops.rules import need_inputs, total
 from transformer_diagrams.ops.shape import axis_attr
+
+op = family("cache", Op)
 
 STATE = "state"
 _KINDS = ("tokens", STATE)
@@ -52,38 +54,35 @@ def _cache_label(c: Call) -> str:
     return f"{name} ${tex}$ per token"
 
 
-register(
-    Op(
-        name="cache",
-        summary="Keeps its inputs of all positions so far, and gives them back `length` positions "
-        "long; what one position leaves behind is the size of the cache. With `kind: state` it "
-        "keeps a state of a fixed size, such as that of a recurrence or a convolution.",
-        family="cache",
-        does=("cache",),
-        role="cache",
-        inputs=("k", "v"),
-        variadic=True,
-        optional=1,
-        outputs=("k", "v"),
-        attrs=(
-            Attr("length", "dim", "positions kept, e.g. d_s (default: as many as come)"),
-            axis_attr("the axis of positions", -2),
-            Attr("kind", "enum", "what is kept: something of every token, or a state of a fixed "
-                 "size, whatever the length", "tokens", choices=_KINDS),
-            Attr("name", "str", "words before the count, in the label", "", shown="text"),
-        ),
-        shape=_cache_shape,
-        text=_cache_label,
-        examples=(
-            Example([["n_g", "d_t", "d_K"], ["n_g", "d_t", "d_K"]],
-                    [["n_g", "d_s", "d_K"], ["n_g", "d_s", "d_K"]], {"length": "d_s"},
-                    label=r"KV cache $2\, n_g\, d_K$ per token"),
-            Example([["d_t", "d_c"], ["d_t", "d_R"]], [["d_s", "d_c"], ["d_s", "d_R"]],
-                    {"length": "d_s", "name": "latent cache"},
-                    label="latent cache $d_c + d_R$ per token"),
-            Example([[2, 1, 4]], [[2, 5, 4]], {"length": 5}, label="cache $8$ per token"),
-            Example([["n_h", "d_K", "d_V"]], [["n_h", "d_K", "d_V"]], {"kind": "state"},
-                    label=r"state $n_h\, d_K\, d_V$"),
-        ),
-    )
+op(
+    name="cache",
+    summary="Keeps its inputs of all positions so far, and gives them back `length` positions "
+    "long; what one position leaves behind is the size of the cache. With `kind: state` it "
+    "keeps a state of a fixed size, such as that of a recurrence or a convolution.",
+    does=("cache",),
+    role="cache",
+    inputs=("k", "v"),
+    variadic=True,
+    optional=1,
+    outputs=("k", "v"),
+    attrs=(
+        Attr("length", "dim", "positions kept, e.g. d_s (default: as many as come)"),
+        axis_attr("the axis of positions", -2),
+        Attr("kind", "enum", "what is kept: something of every token, or a state of a fixed "
+             "size, whatever the length", "tokens", choices=_KINDS),
+        Attr("name", "str", "words before the count, in the label", "", shown="text"),
+    ),
+    shape=_cache_shape,
+    text=_cache_label,
+    examples=(
+        Example([["n_g", "d_t", "d_K"], ["n_g", "d_t", "d_K"]],
+                [["n_g", "d_s", "d_K"], ["n_g", "d_s", "d_K"]], {"length": "d_s"},
+                label=r"KV cache $2\, n_g\, d_K$ per token"),
+        Example([["d_t", "d_c"], ["d_t", "d_R"]], [["d_s", "d_c"], ["d_s", "d_R"]],
+                {"length": "d_s", "name": "latent cache"},
+                label="latent cache $d_c + d_R$ per token"),
+        Example([[2, 1, 4]], [[2, 5, 4]], {"length": 5}, label="cache $8$ per token"),
+        Example([["n_h", "d_K", "d_V"]], [["n_h", "d_K", "d_V"]], {"kind": "state"},
+                label=r"state $n_h\, d_K\, d_V$"),
+    ),
 )

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
 from transformer_diagrams.dims import Dim
+from transformer_diagrams.ops.arrays import Array, Arrays, Tensors, np
 from transformer_diagrams.ops.registry import (
     ONE,
-    Array,
     Attr,
     Call,
     Example,
@@ -15,8 +13,10 @@ from transformer_diagrams.ops.registry import (
     OpFault,
     Shape,
     Weight,
-    register,
+    family,
 )
+
+op = family("conv", Op)
 
 
 def _side(c: Call, place: int) -> Dim:
@@ -60,9 +60,7 @@ def _conv_macs(c: Call) -> Dim:
     return y.numel() * _channels(c) * c.size("kernel") ** 2
 
 
-def _conv_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
-    import numpy as np
-
+def _conv_value(c: Call, inputs: Arrays, weights: Tensors) -> list[Array]:
     pad, step, kernel = c.number("pad"), c.number("stride"), c.number("kernel")
     groups = c.number("groups")
     x = np.pad(inputs[0], [(0, 0)] * (inputs[0].ndim - 2) + [(pad, pad)] * 2)
@@ -78,32 +76,29 @@ def _conv_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) 
     return [y + weights["b"][:, None, None] if "b" in weights else y]
 
 
-register(
-    Op(
-        name="conv2d",
-        summary="Convolution of [.., channels, height, width] with square kernels.",
-        family="conv",
-        role="projection",
-        attrs=(
-            Attr("out", "dim", "output channels", required=True),
-            Attr("kernel", "dim", "side of the kernel", required=True),
-            Attr("stride", "dim", "step", 1),
-            Attr("pad", "dim", "zeros around, on each side", 0, least=0),
-            Attr("groups", "dim", "groups of channels that do not mix", 1),
-            Attr("bias", "bool", "add a learned bias", True),
-        ),
-        shape=_conv_shape,
-        weights=_conv_weights,
-        macs=_conv_macs,
-        text=lambda c: rf"Conv ${c['kernel'].tex(c.tex)} \times {c['kernel'].tex(c.tex)}$",
-        value=_conv_value,
-        examples=(
-            Example([[3, "h", "w"]], [["d_m", "(h - P) // P + 1", "(w - P) // P + 1"]],
-                    {"out": "d_m", "kernel": "P", "stride": "P"}, params="3 d_m P^2 + d_m",
-                    flops="6 d_m P^2 floor(h / P) floor(w / P)", label=r"Conv $P \times P$"),
-            Example([[4, 8, 8]], [[6, 4, 4]],
-                    {"out": 6, "kernel": 3, "pad": 1, "stride": 2, "groups": 2, "bias": False},
-                    params=108, flops=3456, label=r"Conv $3 \times 3$"),
-        ),
-    )
+op(
+    name="conv2d",
+    summary="Convolution of [.., channels, height, width] with square kernels.",
+    role="projection",
+    attrs=(
+        Attr("out", "dim", "output channels", required=True),
+        Attr("kernel", "dim", "side of the kernel", required=True),
+        Attr("stride", "dim", "step", 1),
+        Attr("pad", "dim", "zeros around, on each side", 0, least=0),
+        Attr("groups", "dim", "groups of channels that do not mix", 1),
+        Attr("bias", "bool", "add a learned bias", True),
+    ),
+    shape=_conv_shape,
+    weights=_conv_weights,
+    macs=_conv_macs,
+    text=lambda c: rf"Conv ${c['kernel'].tex(c.tex)} \times {c['kernel'].tex(c.tex)}$",
+    value=_conv_value,
+    examples=(
+        Example([[3, "h", "w"]], [["d_m", "(h - P) // P + 1", "(w - P) // P + 1"]],
+                {"out": "d_m", "kernel": "P", "stride": "P"}, params="3 d_m P^2 + d_m",
+                flops="6 d_m P^2 floor(h / P) floor(w / P)", label=r"Conv $P \times P$"),
+        Example([[4, 8, 8]], [[6, 4, 4]],
+                {"out": 6, "kernel": 3, "pad": 1, "stride": 2, "groups": 2, "bias": False},
+                params=108, flops=3456, label=r"Conv $3 \times 3$"),
+    ),
 )

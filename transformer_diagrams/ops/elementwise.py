@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import reduce
+from math import erf, sqrt
 from operator import add, mul
 
 from transformer_diagrams.dims import Dim
+from transformer_diagrams.ops.arrays import Array, Arrays, Tensors, np, seen_in, softmax
 from transformer_diagrams.ops.factor import decimal, read_factor
 from transformer_diagrams.ops.registry import (
     ONE,
     TWO,
-    Array,
     Attr,
     Call,
     Example,
@@ -21,7 +22,7 @@ from transformer_diagrams.ops.registry import (
     Shape,
     Value,
     Weight,
-    register,
+    family,
 )
 from transformer_diagrams.ops.rules import (
     axis_kept,
@@ -31,6 +32,8 @@ from transformer_diagrams.ops.rules import (
     stretch,
 )
 from transformer_diagrams.ops.shape import axis_attr
+
+op = family("elementwise", Op)
 
 # -- between tensors ------------------------------------------------------------------------------
 
@@ -47,63 +50,48 @@ def _joined_work(c: Call) -> Dim:
     return _joined(c)[0].numel() * (len(c.inputs) - 1)
 
 
-def _sum_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
-    return [reduce(add, inputs)]
-
-
-def _product_value(
-    c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]
-) -> list[Array]:
-    return [reduce(mul, inputs)]
-
-
 for _name, _does, _summary, _symbol, _value in (
-    ("add", "sum", "Sum of tensors of one shape: residual, bias, position.", "+", _sum_value),
+    ("add", "sum", "Sum of tensors of one shape: residual, bias, position.", "+",
+     lambda c, x, w: [reduce(add, x)]),
     ("mul", "gate", "Product element by element of tensors of one shape: gating.", "×",
-     _product_value),
+     lambda c, x, w: [reduce(mul, x)]),
 ):
-    register(
-        Op(
-            name=_name,
-            does=(_does,),
-            summary=_summary,
-            family="elementwise",
-            inputs=("a", "b"),
-            variadic=True,
-            attrs=(BROADCAST,),
-            shape=_joined,
-            work=_joined_work,
-            form="circle",
-            symbol=_symbol,
-            text=_symbol,
-            value=_value,
-            examples=(
-                Example([["d_t", "d_m"]] * 2, [["d_t", "d_m"]], flops="d_t d_m", label=_symbol),
-                Example([[3, 4]] * 3, [[3, 4]], flops=24),
-                Example([[2, 3, 4], [3, 1], []], [[2, 3, 4]], {"broadcast": True}, flops=48),
-            ),
-        )
-    )
-
-register(
-    Op(
-        name="sub",
-        summary="Difference a - b of tensors of one shape.",
-        family="elementwise",
+    op(
+        name=_name,
+        does=(_does,),
+        summary=_summary,
         inputs=("a", "b"),
-        ordered=True,
+        variadic=True,
         attrs=(BROADCAST,),
         shape=_joined,
         work=_joined_work,
         form="circle",
-        symbol="−",
-        text="−",
-        value=lambda c, x, w: [x[0] - x[1]],
+        symbol=_symbol,
+        text=_symbol,
+        value=_value,
         examples=(
-            Example([["d_t", "d_m"]] * 2, [["d_t", "d_m"]], flops="d_t d_m", label="−"),
-            Example([[3, 4], [3, 4]], [[3, 4]], flops=12),
+            Example([["d_t", "d_m"]] * 2, [["d_t", "d_m"]], flops="d_t d_m", label=_symbol),
+            Example([[3, 4]] * 3, [[3, 4]], flops=24),
+            Example([[2, 3, 4], [3, 1], []], [[2, 3, 4]], {"broadcast": True}, flops=48),
         ),
     )
+
+op(
+    name="sub",
+    summary="Difference a - b of tensors of one shape.",
+    inputs=("a", "b"),
+    ordered=True,
+    attrs=(BROADCAST,),
+    shape=_joined,
+    work=_joined_work,
+    form="circle",
+    symbol="−",
+    text="−",
+    value=lambda c, x, w: [x[0] - x[1]],
+    examples=(
+        Example([["d_t", "d_m"]] * 2, [["d_t", "d_m"]], flops="d_t d_m", label="−"),
+        Example([[3, 4], [3, 4]], [[3, 4]], flops=12),
+    ),
 )
 
 # -- scale ----------------------------------------------------------------------------------------
@@ -128,7 +116,7 @@ def _scale_label(c: Call) -> str:
     return f"scale ${factor.tex if factor else by}$"
 
 
-def _scale_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
+def _scale_value(c: Call, inputs: Arrays, weights: Tensors) -> list[Array]:
     if c["learned"]:
         factor = weights["scale"]
         return [inputs[0] * (factor[:, None, None] if len(factor) > 1 else factor[0])]
@@ -138,87 +126,55 @@ def _scale_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array])
     return [inputs[0] * read.value(c.bindings)]
 
 
-register(
-    Op(
-        name="scale",
-        does=("rescale", "factor"),
-        summary="Multiply by one number, such as 1/sqrt(d_K), or by a learned one for each head.",
-        family="elementwise",
-        attrs=(
-            Attr("by", "str", "the factor: a formula such as 1/sqrt(d_K) or d_m^-1/2, or TeX", "",
-                 shown="tex"),
-            Attr("learned", "bool", "the factor is a learned number", False),
-            Attr("count", "dim", "how many learned factors: 1, or one for each head", 1),
-        ),
-        shape=_scale_shape,
-        weights=lambda c: [Weight("scale", Shape((c["count"],)))] if c["learned"] else [],
-        work=per_element(1),
-        text=_scale_label,
-        value=_scale_value,
-        examples=(
-            Example([["n_h", "d_t", "d_s"]], [["n_h", "d_t", "d_s"]], {"by": "1/sqrt(d_K)"},
-                    flops="n_h d_t d_s", label=r"scale $1/\sqrt{d_K}$"),
-            Example([[2, 3, 4]], [[2, 3, 4]], {"learned": True, "count": 2}, params=2, flops=24,
-                    label=r"scale $\tau$"),
-            Example([[3, 4]], [[3, 4]], {"by": "16^-1/2"}, flops=12, label="scale $16^{-1/2}$"),
-        ),
-    )
+op(
+    name="scale",
+    does=("rescale", "factor"),
+    summary="Multiply by one number, such as 1/sqrt(d_K), or by a learned one for each head.",
+    attrs=(
+        Attr("by", "str", "the factor: a formula such as 1/sqrt(d_K) or d_m^-1/2, or TeX", "",
+             shown="tex"),
+        Attr("learned", "bool", "the factor is a learned number", False),
+        Attr("count", "dim", "how many learned factors: 1, or one for each head", 1),
+    ),
+    shape=_scale_shape,
+    weights=lambda c: [Weight("scale", Shape((c["count"],)))] if c["learned"] else [],
+    work=per_element(1),
+    text=_scale_label,
+    value=_scale_value,
+    examples=(
+        Example([["n_h", "d_t", "d_s"]], [["n_h", "d_t", "d_s"]], {"by": "1/sqrt(d_K)"},
+                flops="n_h d_t d_s", label=r"scale $1/\sqrt{d_K}$"),
+        Example([[2, 3, 4]], [[2, 3, 4]], {"learned": True, "count": 2}, params=2, flops=24,
+                label=r"scale $\tau$"),
+        Example([[3, 4]], [[3, 4]], {"by": "16^-1/2"}, flops=12, label="scale $16^{-1/2}$"),
+    ),
 )
 
 # -- one tensor, no shape change ------------------------------------------------------------------
 
 
 def _sigmoid(x: Array) -> Array:
-    import numpy as np
-
     return 1 / (1 + np.exp(-x))
 
 
 def _gelu(x: Array) -> Array:
-    from math import erf, sqrt
-
-    import numpy as np
-
     return x * 0.5 * (1 + np.vectorize(erf, otypes=[float])(x / sqrt(2)))
 
 
-def _relu(x: Array) -> Array:
-    import numpy as np
-
-    return np.maximum(x, 0)
-
-
-def _tanh(x: Array) -> Array:
-    import numpy as np
-
-    return np.tanh(x)
-
-
-def _cos(x: Array) -> Array:
-    import numpy as np
-
-    return np.cos(x)
-
-
-def _sin(x: Array) -> Array:
-    import numpy as np
-
-    return np.sin(x)
-
-
-_ACTIVATIONS: Mapping[str, Callable[[Array], Array]] = {
-    "relu": _relu,
-    "gelu": _gelu,
-    "silu": lambda x: x * _sigmoid(x),
-    "sigmoid": _sigmoid,
-    "tanh": _tanh,
-    "identity": lambda x: x,
+_ACTIVATIONS: Mapping[str, tuple[str, str, Callable[[Array], Array]]] = {
+    # its own name, and that of a unit that it gates
+    "relu": ("ReLU", "ReGLU", lambda x: np.maximum(x, 0)),
+    "gelu": ("GELU", "GEGLU", _gelu),
+    "silu": ("SiLU", "SwiGLU", lambda x: x * _sigmoid(x)),
+    "sigmoid": ("sigmoid", "GLU", _sigmoid),
+    "tanh": ("tanh", "", lambda x: np.tanh(x)),
+    "identity": ("identity", "bilinear", lambda x: x),
 }
 
 
 def activate(name: str, x: Array) -> Array:
     """The activation of that name, for arrays."""
-    return _ACTIVATIONS[name](x)
+    return _ACTIVATIONS[name][2](x)
 
 
 def _activation_cost(name: str) -> int:
@@ -241,45 +197,41 @@ def _pointwise(
     sample_label: str = "",
 ) -> None:
     """An op that changes no shape and spends ``cost`` FLOPs on an element, or ``work``."""
-    register(
-        Op(
-            name=name,
-            does=("nonlinear",) if role == "activation" else does,
-            summary=summary,
-            family="elementwise",
-            role=role,
-            attrs=attrs,
-            work=work or per_element(cost),
-            text=label,
-            value=value or (lambda c, x, w: [activate(name, x[0])]),
-            examples=(
-                Example([["d_t", "d_m"]], [["d_t", "d_m"]], sample or {},
-                        flops=f"{cost} d_t d_m" if cost else 0, label=sample_label or str(label)),
-                Example([[3, 4]], [[3, 4]], sample or {}, flops=12 * cost),
-            ),
-        )
+    op(
+        name=name,
+        does=("nonlinear",) if role == "activation" else does,
+        summary=summary,
+        role=role,
+        attrs=attrs,
+        work=work or per_element(cost),
+        text=label,
+        value=value or (lambda c, x, w: [activate(name, x[0])]),
+        examples=(
+            Example([["d_t", "d_m"]], [["d_t", "d_m"]], sample or {},
+                    flops=f"{cost} d_t d_m" if cost else 0, label=sample_label or str(label)),
+            Example([[3, 4]], [[3, 4]], sample or {}, flops=12 * cost),
+        ),
     )
 
 
-_pointwise("relu", "max(0, x).", "ReLU", role="activation")
-_pointwise("gelu", "x Phi(x), Phi the normal distribution (arXiv:1606.08415).", "GELU",
-           role="activation")
-_pointwise("silu", "x sigmoid(x) (arXiv:1702.03118).", "SiLU", role="activation")
-_pointwise("sigmoid", "1 / (1 + exp(-x)).", "sigmoid", role="activation")
-_pointwise("tanh", "Hyperbolic tangent.", "tanh", role="activation")
+for _name, _summary in (
+    ("relu", "max(0, x)."),
+    ("gelu", "x Phi(x), Phi the normal distribution (arXiv:1606.08415)."),
+    ("silu", "x sigmoid(x) (arXiv:1702.03118)."),
+    ("sigmoid", "1 / (1 + exp(-x))."),
+    ("tanh", "Hyperbolic tangent."),
+):
+    _pointwise(_name, _summary, _ACTIVATIONS[_name][0], role="activation")
 _pointwise("cos", "Cosine of the angle of a position: a table, made once, so no work.", r"$\cos$",
-           cost=0, value=lambda c, x, w: [_cos(x[0])])
+           cost=0, value=lambda c, x, w: [np.cos(x[0])])
 _pointwise("sin", "Sine of the angle of a position: a table, made once, so no work.", r"$\sin$",
-           cost=0, value=lambda c, x, w: [_sin(x[0])])
-_WORDS = {"relu": "ReLU", "gelu": "GELU", "silu": "SiLU", "sigmoid": "sigmoid", "tanh": "tanh",
-          "identity": "identity"}
-
+           cost=0, value=lambda c, x, w: [np.sin(x[0])])
 _pointwise(
     "activation",
     "One of the activations, by name, so that an option can choose it.",
-    lambda c: _WORDS[c["kind"]],
+    lambda c: _ACTIVATIONS[c["kind"]][0],
     role="activation",
-    attrs=(Attr("kind", "enum", "which", "relu", choices=tuple(_WORDS)),),
+    attrs=(Attr("kind", "enum", "which", "relu", choices=tuple(_ACTIVATIONS)),),
     work=lambda c: _activation_cost(c["kind"]) * c.x.numel(),
     value=lambda c, x, w: [activate(c["kind"], x[0])],
     sample={"kind": "silu"},
@@ -303,12 +255,6 @@ _pointwise(
 )
 
 
-def _softcap_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
-    import numpy as np
-
-    return [c["cap"] * np.tanh(inputs[0] / c["cap"])]
-
-
 _pointwise(
     "softcap",
     "cap tanh(x / cap): keeps values between -cap and cap (arXiv:2408.00118).",
@@ -316,7 +262,7 @@ _pointwise(
     does=("rescale", "cap"),
     label=lambda c: f"softcap ${decimal(c['cap'])}$",
     attrs=(Attr("cap", "float", "the bound", required=True),),
-    value=_softcap_value,
+    value=lambda c, x, w: [c["cap"] * np.tanh(x[0] / c["cap"])],
     sample={"cap": 30},
     sample_label="softcap $30$",
 )
@@ -331,12 +277,6 @@ def _clamp_label(c: Call) -> str:
     return rf"clamp $\leq {decimal(high)}$" if high is not None else "clamp"
 
 
-def _clamp_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
-    import numpy as np
-
-    return [np.clip(inputs[0], c["low"], c["high"])]
-
-
 _pointwise(
     "clamp",
     "Values below `low` or above `high` become these.",
@@ -346,7 +286,7 @@ _pointwise(
         Attr("low", "float", "lower bound (default: none)"),
         Attr("high", "float", "upper bound (default: none)"),
     ),
-    value=_clamp_value,
+    value=lambda c, x, w: [np.clip(x[0], c["low"], c["high"])],
     sample={"low": 0.01},
     sample_label=r"clamp $\geq 0.01$",
 )
@@ -354,14 +294,6 @@ _pointwise(
 # -- softmax --------------------------------------------------------------------------------------
 
 SOFTMAX_COST = 5  # FLOPs an element: maximum, difference, exp, sum, division
-
-
-def softmax(x: Array, axis: int = -1) -> Array:
-    """exp(x) over its sum along an axis; minus infinity gives 0."""
-    import numpy as np
-
-    exp = np.exp(x - x.max(axis=axis, keepdims=True))
-    return exp / exp.sum(axis=axis, keepdims=True)
 
 
 def _softmax_shape(c: Call) -> tuple[Shape, ...]:
@@ -382,11 +314,7 @@ def _softmax_label(c: Call) -> str:
     return f"causal mask, {words}" if c["causal"] else words
 
 
-def _softmax_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
-    import numpy as np
-
-    from transformer_diagrams.ops.mask import seen_in
-
+def _softmax_value(c: Call, inputs: Arrays, weights: Tensors) -> list[Array]:
     scores = inputs[0]
     if c["causal"]:
         scores = np.where(seen_in(scores), scores, -np.inf)
@@ -396,61 +324,59 @@ def _softmax_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array
     return [softmax(np.concatenate([scores, sinks], axis=-1))[..., :-1]]
 
 
-register(
-    Op(
-        name="softmax",
-        does=("softmax",),
-        summary="exp(x) over its sum along one axis, by default the last; `causal` leaves out what "
-        "is later than the position. With `sinks` the sum also holds one learned score for each "
-        "head, so that the weights of a row may sum to less than 1 (arXiv:2309.17453, as learned "
-        "in arXiv:2508.10925).",
-        family="elementwise",
-        role="activation",
-        attrs=(
-            axis_attr("the axis that sums to 1"),
-            Attr("causal", "bool", "x is scores, of which later sources are left out", False),
-            Attr("sinks", "dim", "number of heads, each of which has a learned sink"),
-        ),
-        shape=_softmax_shape,
-        weights=lambda c: [] if c["sinks"] is None else [Weight("sinks", Shape((c["sinks"],)))],
-        work=lambda c: (SOFTMAX_COST + int(c["causal"])) * c.x.numel(),
-        mask=lambda c: causal_scores(c) if c["causal"] else None,
-        text=_softmax_label,
-        value=_softmax_value,
-        examples=(
-            Example([["n_h", "d_t", "d_s"]], [["n_h", "d_t", "d_s"]], flops="5 n_h d_t d_s",
-                    label="softmax"),
-            Example([[3, 4]], [[3, 4]], {"axis": 0}, flops=60),
-            Example([[4, 4]], [[4, 4]], {"causal": True}, flops=96, label="causal mask, softmax"),
-            Example([[2, 3, 4]], [[2, 3, 4]], {"sinks": 2}, params=2, flops=120,
-                    label="softmax with sinks"),
-        ),
-    )
+op(
+    name="softmax",
+    does=("softmax",),
+    summary="exp(x) over its sum along one axis, by default the last; `causal` leaves out what "
+    "is later than the position. With `sinks` the sum also holds one learned score for each "
+    "head, so that the weights of a row may sum to less than 1 (arXiv:2309.17453, as learned "
+    "in arXiv:2508.10925).",
+    role="activation",
+    attrs=(
+        axis_attr("the axis that sums to 1"),
+        Attr("causal", "bool", "x is scores, of which later sources are left out", False),
+        Attr("sinks", "dim", "number of heads, each of which has a learned sink"),
+    ),
+    shape=_softmax_shape,
+    weights=lambda c: [] if c["sinks"] is None else [Weight("sinks", Shape((c["sinks"],)))],
+    work=lambda c: (SOFTMAX_COST + int(c["causal"])) * c.x.numel(),
+    mask=lambda c: causal_scores(c) if c["causal"] else None,
+    text=_softmax_label,
+    value=_softmax_value,
+    examples=(
+        Example([["n_h", "d_t", "d_s"]], [["n_h", "d_t", "d_s"]], flops="5 n_h d_t d_s",
+                label="softmax"),
+        Example([[3, 4]], [[3, 4]], {"axis": 0}, flops=60),
+        Example([[4, 4]], [[4, 4]], {"causal": True}, flops=96, label="causal mask, softmax"),
+        Example([[2, 3, 4]], [[2, 3, 4]], {"sinks": 2}, params=2, flops=120,
+                label="softmax with sinks"),
+    ),
 )
 
-register(
-    Op(
-        name="normalize",
-        summary="Divide by the sum along one axis, so that it sums to 1: positive scores become "
-        "shares, such as the gates of the chosen experts.",
-        family="elementwise",
-        role="activation",
-        attrs=(axis_attr("the axis that sums to 1"),),
-        shape=axis_kept,
-        work=per_element(2),
-        text="divide by sum",
-        value=lambda c, x, w: [x[0] / x[0].sum(axis=c["axis"], keepdims=True)],
-        examples=(
-            Example([["d_t", "K"]], [["d_t", "K"]], flops="2 d_t K", label="divide by sum"),
-            Example([[3, 4]], [[3, 4]], {"axis": 0}, flops=24),
-        ),
-    )
+op(
+    name="normalize",
+    summary="Divide by the sum along one axis, so that it sums to 1: positive scores become "
+    "shares, such as the gates of the chosen experts.",
+    role="activation",
+    attrs=(axis_attr("the axis that sums to 1"),),
+    shape=axis_kept,
+    work=per_element(2),
+    text="divide by sum",
+    value=lambda c, x, w: [x[0] / x[0].sum(axis=c["axis"], keepdims=True)],
+    examples=(
+        Example([["d_t", "K"]], [["d_t", "K"]], flops="2 d_t K", label="divide by sum"),
+        Example([[3, 4]], [[3, 4]], {"axis": 0}, flops=24),
+    ),
 )
 
 # -- gated linear units ---------------------------------------------------------------------------
 
-_GLU = {"silu": "SwiGLU", "gelu": "GEGLU", "relu": "ReGLU", "sigmoid": "GLU",
-        "identity": "bilinear"}
+_GATED = {kind: unit for kind, (_, unit, _) in _ACTIVATIONS.items() if unit}
+
+
+def gated_name(kind: str) -> str:
+    """What a unit gated by an activation is called: ``SwiGLU`` for ``silu``; "" for none."""
+    return _GATED.get(kind, "")
 
 
 def _glu_shape(c: Call) -> tuple[Shape, ...]:
@@ -460,37 +386,29 @@ def _glu_shape(c: Call) -> tuple[Shape, ...]:
     return (c.x.with_last(half),)
 
 
-def _glu_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
-    gate, up = inputs if len(inputs) == 2 else _halves(inputs[0])
+def _glu_value(c: Call, inputs: Arrays, weights: Tensors) -> list[Array]:
+    gate, up = inputs if len(inputs) == 2 else np.split(inputs[0], 2, axis=-1)
     return [activate(c["act"], gate) * up]
 
 
-def _halves(x: Array) -> tuple[Array, Array]:
-    half = x.shape[-1] // 2
-    return x[..., :half], x[..., half:]
-
-
-register(
-    Op(
-        name="glu",
-        does=("gated",),
-        summary="act(gate) times up; of two tensors, or of the two halves of one "
-        "(arXiv:2002.05202).",
-        family="elementwise",
-        role="activation",
-        inputs=("gate", "up"),
-        ordered=True,
-        optional=1,
-        attrs=(Attr("act", "enum", "activation of the gate", "silu", choices=tuple(_GLU)),),
-        shape=_glu_shape,
-        work=lambda c: (_activation_cost(c["act"]) + 1) * _glu_shape(c)[0].numel(),
-        text=lambda c: _GLU[c["act"]],
-        value=_glu_value,
-        examples=(
-            Example([["d_t", "d_h"]] * 2, [["d_t", "d_h"]], flops="2 d_t d_h", label="SwiGLU"),
-            Example([[3, 8]], [[3, 4]], {"act": "gelu"}, flops=24, label="GEGLU"),
-            Example([[3, 4], [3, 4]], [[3, 4]], {"act": "identity"}, flops=12, label="bilinear"),
-        ),
-    )
+op(
+    name="glu",
+    does=("gated",),
+    summary="act(gate) times up; of two tensors, or of the two halves of one "
+    "(arXiv:2002.05202).",
+    role="activation",
+    inputs=("gate", "up"),
+    ordered=True,
+    optional=1,
+    attrs=(Attr("act", "enum", "activation of the gate", "silu", choices=tuple(_GATED)),),
+    shape=_glu_shape,
+    work=lambda c: (_activation_cost(c["act"]) + 1) * _glu_shape(c)[0].numel(),
+    text=lambda c: _GATED[c["act"]],
+    value=_glu_value,
+    examples=(
+        Example([["d_t", "d_h"]] * 2, [["d_t", "d_h"]], flops="2 d_t d_h", label="SwiGLU"),
+        Example([[3, 8]], [[3, 4]], {"act": "gelu"}, flops=24, label="GEGLU"),
+        Example([[3, 4], [3, 4]], [[3, 4]], {"act": "identity"}, flops=12, label="bilinear"),
+    ),
 )
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from transformer_diagrams.ops.registry import Attr, Call, Example, Op, Shape, Weight, register
+from transformer_diagrams.ops.registry import Attr, Call, Example, Op, Shape, Weight, family
 from transformer_diagrams.ops.rules import symbol_tex
+
+op = family("embedding", Op)
 
 SIZE = Attr("size", "dims", "sizes of its axes", required=True)
 SYMBOL = Attr("symbol", "str", "name of the tensor, for the label, e.g. P", "",
@@ -14,88 +16,76 @@ def _symbol_or(c: Call, words: str) -> str:
     return f"${symbol_tex(c['symbol'])}$" if c["symbol"] else words
 
 
-register(
-    Op(
-        name="embedding",
-        does=("table",),
-        summary="Look up a learned row for each integer: [d] -> [d, width].",
-        family="embedding",
-        role="embedding",
-        param_role="embed_token",
-        attrs=(
-            Attr("vocab", "dim", "number of rows", required=True),
-            Attr("width", "dim", "size of a row", required=True),
-        ),
-        shape=lambda c: (Shape((*c.x.dims, c["width"]), c.x.lead),),
-        weights=lambda c: [Weight("E", Shape((c["vocab"], c["width"])))],
-        text="Token embedding",
-        value=lambda c, x, w: [w["E"][x[0]]],
-        examples=(
-            Example([["d_t"]], [["d_t", "d_m"]], {"vocab": "V", "width": "d_m"}, params="V d_m",
-                    label="Token embedding"),
-            Example([[2, 3]], [[2, 3, 4]], {"vocab": 10, "width": 4}, params=40),
-        ),
-    )
+op(
+    name="embedding",
+    does=("table",),
+    summary="Look up a learned row for each integer: [d] -> [d, width].",
+    role="embedding",
+    param_role="embed_token",
+    attrs=(
+        Attr("vocab", "dim", "number of rows", required=True),
+        Attr("width", "dim", "size of a row", required=True),
+    ),
+    shape=lambda c: (Shape((*c.x.dims, c["width"]), c.x.lead),),
+    weights=lambda c: [Weight("E", Shape((c["vocab"], c["width"])))],
+    text="Token embedding",
+    value=lambda c, x, w: [w["E"][x[0]]],
+    examples=(
+        Example([["d_t"]], [["d_t", "d_m"]], {"vocab": "V", "width": "d_m"}, params="V d_m",
+                label="Token embedding"),
+        Example([[2, 3]], [[2, 3, 4]], {"vocab": 10, "width": 4}, params=40),
+    ),
 )
 
-register(
-    Op(
-        name="learned_tokens",
-        summary="Learned vectors that stand for themselves: object queries, a class or mask token.",
-        family="embedding",
-        role="parameter",
-        inputs=(),
-        attrs=(
-            Attr("count", "dim", "how many", required=True),
-            Attr("width", "dim", "size of each", required=True),
-            SYMBOL,
-        ),
-        shape=lambda c: (Shape((c["count"], c["width"])),),
-        weights=lambda c: [Weight("tokens", Shape((c["count"], c["width"])))],
-        text=lambda c: _symbol_or(c, "learned tokens"),
-        value=lambda c, x, w: [w["tokens"]],
-        examples=(
-            Example([], [["n_q", "d_m"]], {"count": "n_q", "width": "d_m"}, params="n_q d_m",
-                    label="learned tokens"),
-            Example([], [[3, 4]], {"count": 3, "width": 4, "symbol": "Q_0"}, params=12,
-                    label="$Q_0$"),
-        ),
-    )
+op(
+    name="learned_tokens",
+    summary="Learned vectors that stand for themselves: object queries, a class or mask token.",
+    role="parameter",
+    inputs=(),
+    attrs=(
+        Attr("count", "dim", "how many", required=True),
+        Attr("width", "dim", "size of each", required=True),
+        SYMBOL,
+    ),
+    shape=lambda c: (Shape((c["count"], c["width"])),),
+    weights=lambda c: [Weight("tokens", Shape((c["count"], c["width"])))],
+    text=lambda c: _symbol_or(c, "learned tokens"),
+    value=lambda c, x, w: [w["tokens"]],
+    examples=(
+        Example([], [["n_q", "d_m"]], {"count": "n_q", "width": "d_m"}, params="n_q d_m",
+                label="learned tokens"),
+        Example([], [[3, 4]], {"count": 3, "width": 4, "symbol": "Q_0"}, params=12,
+                label="$Q_0$"),
+    ),
 )
 
-register(
-    Op(
-        name="parameter",
-        summary="A learned tensor of any shape.",
-        family="embedding",
-        role="parameter",
-        inputs=(),
-        attrs=(SIZE, SYMBOL),
-        shape=lambda c: (Shape(c["size"]),),
-        weights=lambda c: [Weight("parameter", Shape(c["size"]))],
-        text=lambda c: _symbol_or(c, "parameter"),
-        value=lambda c, x, w: [w["parameter"]],
-        examples=(
-            Example([], [["n_h", "d_c", "d_K"]], {"size": ["n_h", "d_c", "d_K"], "symbol": "W_UK"},
-                    params="n_h d_c d_K", label="$W_{UK}$"),
-            Example([], [[2, 3]], {"size": [2, 3]}, params=6, label="parameter"),
-        ),
-    )
+op(
+    name="parameter",
+    summary="A learned tensor of any shape.",
+    role="parameter",
+    inputs=(),
+    attrs=(SIZE, SYMBOL),
+    shape=lambda c: (Shape(c["size"]),),
+    weights=lambda c: [Weight("parameter", Shape(c["size"]))],
+    text=lambda c: _symbol_or(c, "parameter"),
+    value=lambda c, x, w: [w["parameter"]],
+    examples=(
+        Example([], [["n_h", "d_c", "d_K"]], {"size": ["n_h", "d_c", "d_K"], "symbol": "W_UK"},
+                params="n_h d_c d_K", label="$W_{UK}$"),
+        Example([], [[2, 3]], {"size": [2, 3]}, params=6, label="parameter"),
+    ),
 )
 
-register(
-    Op(
-        name="constant",
-        summary="A given tensor that is not learned: a buffer, not a parameter.",
-        family="embedding",
-        role="data",
-        inputs=(),
-        attrs=(SIZE, SYMBOL),
-        shape=lambda c: (Shape(c["size"]),),
-        text=lambda c: _symbol_or(c, "constant"),
-        examples=(
-            Example([], [["d_t", "d_m"]], {"size": ["d_t", "d_m"], "symbol": "P"}, label="$P$"),
-            Example([], [[]], {"size": []}, label="constant"),
-        ),
-    )
+op(
+    name="constant",
+    summary="A given tensor that is not learned: a buffer, not a parameter.",
+    role="data",
+    inputs=(),
+    attrs=(SIZE, SYMBOL),
+    shape=lambda c: (Shape(c["size"]),),
+    text=lambda c: _symbol_or(c, "constant"),
+    examples=(
+        Example([], [["d_t", "d_m"]], {"size": ["d_t", "d_m"], "symbol": "P"}, label="$P$"),
+        Example([], [[]], {"size": []}, label="constant"),
+    ),
 )

@@ -7,7 +7,8 @@ from typing import Any
 
 from transformer_diagrams.dims import Facts, const
 from transformer_diagrams.ops import registry
-from transformer_diagrams.ops.registry import NOTHING, Array, Call, OpFault, Shape
+from transformer_diagrams.ops.arrays import Array, Arrays, Tensors
+from transformer_diagrams.ops.registry import NOTHING, Call, OpFault, Shape
 
 
 def call(
@@ -46,9 +47,9 @@ def call(
 
 def run(
     name: str,
-    inputs: Sequence[Array],
+    inputs: Arrays,
     attrs: Mapping[str, Any] = NOTHING,
-    weights: Mapping[str, Array] = NOTHING,
+    weights: Tensors = NOTHING,
     *,
     bindings: Mapping[str, int] = NOTHING,
 ) -> list[Array]:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
 from transformer_diagrams.dims import Dim
+from transformer_diagrams.ops.arrays import Array, Arrays, Tensors
 from transformer_diagrams.ops.registry import (
     ZERO,
-    Array,
     Attr,
     Call,
     Example,
     Op,
     Shape,
     Weight,
-    register,
+    family,
 )
 from transformer_diagrams.ops.rules import affine, last_axis_kept, rows, symbol_tex, with_symbol
+
+op = family("linear", Op)
 
 OUT = Attr("out", "dim", "size of the last axis of y", required=True)
 BIAS = Attr("bias", "bool", "add a learned bias", False)
@@ -33,30 +33,27 @@ def _matrix_macs(c: Call) -> Dim:
     return rows(c.x) * c.last() * c.size("out")
 
 
-def _plus(y: Array, weights: Mapping[str, Array]) -> list[Array]:
+def _plus(y: Array, weights: Tensors) -> list[Array]:
     return [y + weights["b"] if "b" in weights else y]
 
 
-register(
-    Op(
-        name="linear",
-        does=("map",),
-        summary="Affine map of the last axis: y = x W + b.",
-        family="linear",
-        role="projection",
-        attrs=(OUT, BIAS, WEIGHT),
-        shape=_mapped,
-        weights=lambda c: affine(c, c.last(), c["out"], bias=c["bias"]),
-        macs=_matrix_macs,
-        text=lambda c: with_symbol("Linear", c["weight"]),
-        value=lambda c, x, w: _plus(x[0] @ w["W"], w),
-        examples=(
-            Example([["d_t", "d_m"]], [["d_t", "d_h"]], {"out": "d_h", "weight": "W_1"},
-                    params="d_m d_h", flops="2 d_t d_m d_h", label="Linear $W_1$"),
-            Example([[3, 4]], [[3, 5]], {"out": 5, "bias": True}, params=25, flops=120,
-                    label="Linear"),
-        ),
-    )
+op(
+    name="linear",
+    does=("map",),
+    summary="Affine map of the last axis: y = x W + b.",
+    role="projection",
+    attrs=(OUT, BIAS, WEIGHT),
+    shape=_mapped,
+    weights=lambda c: affine(c, c.last(), c["out"], bias=c["bias"]),
+    macs=_matrix_macs,
+    text=lambda c: with_symbol("Linear", c["weight"]),
+    value=lambda c, x, w: _plus(x[0] @ w["W"], w),
+    examples=(
+        Example([["d_t", "d_m"]], [["d_t", "d_h"]], {"out": "d_h", "weight": "W_1"},
+                params="d_m d_h", flops="2 d_t d_m d_h", label="Linear $W_1$"),
+        Example([[3, 4]], [[3, 5]], {"out": 5, "bias": True}, params=25, flops=120,
+                label="Linear"),
+    ),
 )
 
 
@@ -90,36 +87,31 @@ def _head_linear_macs(c: Call) -> Dim:
     return y.numel() * c.last()
 
 
-def _head_linear_value(
-    c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]
-) -> list[Array]:
+def _head_linear_value(c: Call, inputs: Arrays, weights: Tensors) -> list[Array]:
     x = inputs[0] if _has_heads(c) else inputs[0][None]
     y = x @ weights["W"]
     return [y + weights["b"][:, None, :] if "b" in weights else y]
 
 
-register(
-    Op(
-        name="head_linear",
-        does=("map", "per-head"),
-        summary="One affine map for each head: [d, in] or [h, d, in] -> [h, d, out].",
-        family="linear",
-        role="projection",
-        attrs=(Attr("heads", "dim", "number of heads", required=True), OUT, BIAS, WEIGHT),
-        shape=_head_linear_shape,
-        weights=_head_linear_weights,
-        macs=_head_linear_macs,
-        text=lambda c: with_symbol("Linear", c["weight"]),
-        value=_head_linear_value,
-        examples=(
-            Example([["d_t", "d_m"]], [["n_h", "d_t", "d_K"]],
-                    {"heads": "n_h", "out": "d_K", "weight": "W_Q", "bias": True},
-                    params="n_h d_m d_K + n_h d_K", flops="2 n_h d_t d_m d_K",
-                    label="Linear $W_Q$"),
-            Example([[2, 3, 4]], [[2, 3, 5]], {"heads": 2, "out": 5}, params=40, flops=240),
-            Example([[3, 4]], [[2, 3, 5]], {"heads": 2, "out": 5}, params=40, flops=240),
-        ),
-    )
+op(
+    name="head_linear",
+    does=("map", "per-head"),
+    summary="One affine map for each head: [d, in] or [h, d, in] -> [h, d, out].",
+    role="projection",
+    attrs=(Attr("heads", "dim", "number of heads", required=True), OUT, BIAS, WEIGHT),
+    shape=_head_linear_shape,
+    weights=_head_linear_weights,
+    macs=_head_linear_macs,
+    text=lambda c: with_symbol("Linear", c["weight"]),
+    value=_head_linear_value,
+    examples=(
+        Example([["d_t", "d_m"]], [["n_h", "d_t", "d_K"]],
+                {"heads": "n_h", "out": "d_K", "weight": "W_Q", "bias": True},
+                params="n_h d_m d_K + n_h d_K", flops="2 n_h d_t d_m d_K",
+                label="Linear $W_Q$"),
+        Example([[2, 3, 4]], [[2, 3, 5]], {"heads": 2, "out": 5}, params=40, flops=240),
+        Example([[3, 4]], [[2, 3, 5]], {"heads": 2, "out": 5}, params=40, flops=240),
+    ),
 )
 
 
@@ -131,90 +123,81 @@ def _lora_label(c: Call) -> str:
     return f"LoRA ${a} {b}$"
 
 
-def _lora_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
+def _lora_value(c: Call, inputs: Arrays, weights: Tensors) -> list[Array]:
     y = inputs[0] @ weights["A"] @ weights["B"]
     return [y if c["alpha"] is None else y * (c["alpha"] / c.number("rank"))]
 
 
-register(
-    Op(
-        name="lora",
-        does=("map", "low-rank"),
-        summary="Low-rank adapter beside a frozen linear: y = (alpha/r) (x A) B, B starts at 0 "
-        "(arXiv:2106.09685).",
-        family="linear",
-        role="projection",
-        attrs=(
-            OUT,
-            Attr("rank", "dim", "the inner width r", required=True),
-            Attr("alpha", "float", "scales the product by alpha/r (default: not at all)"),
-            Attr("a", "str", "name of the first factor, for the label", "A", shown="tex"),
-            Attr("b", "str", "name of the second factor, for the label", "B", shown="tex"),
-        ),
-        shape=_mapped,
-        weights=lambda c: [
-            Weight("A", Shape((c.last(), c["rank"]))),
-            Weight("B", Shape((c["rank"], c["out"]))),
-        ],
-        macs=lambda c: rows(c.x) * c["rank"] * (c.last() + c["out"]),
-        work=lambda c: ZERO if c["alpha"] is None else rows(c.x) * c["out"],
-        text=_lora_label,
-        value=_lora_value,
-        examples=(
-            Example([["d_t", "d_m"]], [["d_t", "n_h d_K"]],
-                    {"out": "n_h d_K", "rank": "r", "a": "A_Q", "b": "B_Q"},
-                    params="r (d_m + n_h d_K)", flops="2 d_t r (d_m + n_h d_K)",
-                    label="LoRA $A_Q B_Q$"),
-            Example([[3, 4]], [[3, 6]], {"out": 6, "rank": 2}, params=20, flops=120),
-            Example([[3, 4]], [[3, 6]], {"out": 6, "rank": 2, "alpha": 4}, params=20, flops=138),
-        ),
-    )
+op(
+    name="lora",
+    does=("map", "low-rank"),
+    summary="Low-rank adapter beside a frozen linear: y = (alpha/r) (x A) B, B starts at 0 "
+    "(arXiv:2106.09685).",
+    role="projection",
+    attrs=(
+        OUT,
+        Attr("rank", "dim", "the inner width r", required=True),
+        Attr("alpha", "float", "scales the product by alpha/r (default: not at all)"),
+        Attr("a", "str", "name of the first factor, for the label", "A", shown="tex"),
+        Attr("b", "str", "name of the second factor, for the label", "B", shown="tex"),
+    ),
+    shape=_mapped,
+    weights=lambda c: [
+        Weight("A", Shape((c.last(), c["rank"]))),
+        Weight("B", Shape((c["rank"], c["out"]))),
+    ],
+    macs=lambda c: rows(c.x) * c["rank"] * (c.last() + c["out"]),
+    work=lambda c: ZERO if c["alpha"] is None else rows(c.x) * c["out"],
+    text=_lora_label,
+    value=_lora_value,
+    examples=(
+        Example([["d_t", "d_m"]], [["d_t", "n_h d_K"]],
+                {"out": "n_h d_K", "rank": "r", "a": "A_Q", "b": "B_Q"},
+                params="r (d_m + n_h d_K)", flops="2 d_t r (d_m + n_h d_K)",
+                label="LoRA $A_Q B_Q$"),
+        Example([[3, 4]], [[3, 6]], {"out": 6, "rank": 2}, params=20, flops=120),
+        Example([[3, 4]], [[3, 6]], {"out": 6, "rank": 2, "alpha": 4}, params=20, flops=138),
+    ),
 )
 
 
-register(
-    Op(
-        name="tied_linear",
-        does=("map", "tied"),
-        summary="Multiply by the transpose of an embedding table, x E^T: no matrix of its own.",
-        family="linear",
-        role="projection",
-        attrs=(
-            OUT,
-            Attr("table", "name", "id of the embedding whose table is used", ""),
-            Attr("bias", "bool", "add a learned bias of its own", False),
-            WEIGHT,
-        ),
-        shape=_mapped,
-        weights=lambda c: [Weight("b", Shape((c["out"],)))] if c["bias"] else [],
-        macs=_matrix_macs,
-        text=lambda c: with_symbol("Linear", c["weight"]) if c["weight"] else "Linear (tied)",
-        examples=(
-            Example([["d_t", "d_m"]], [["d_t", "V"]], {"out": "V", "table": "embed"},
-                    params=0, flops="2 d_t d_m V", label="Linear (tied)"),
-            Example([[3, 4]], [[3, 9]], {"out": 9, "bias": True}, params=9, flops=216),
-        ),
-    )
+op(
+    name="tied_linear",
+    does=("map", "tied"),
+    summary="Multiply by the transpose of an embedding table, x E^T: no matrix of its own.",
+    role="projection",
+    attrs=(
+        OUT,
+        Attr("table", "name", "id of the embedding whose table is used", ""),
+        Attr("bias", "bool", "add a learned bias of its own", False),
+        WEIGHT,
+    ),
+    shape=_mapped,
+    weights=lambda c: [Weight("b", Shape((c["out"],)))] if c["bias"] else [],
+    macs=_matrix_macs,
+    text=lambda c: with_symbol("Linear", c["weight"]) if c["weight"] else "Linear (tied)",
+    examples=(
+        Example([["d_t", "d_m"]], [["d_t", "V"]], {"out": "V", "table": "embed"},
+                params=0, flops="2 d_t d_m V", label="Linear (tied)"),
+        Example([[3, 4]], [[3, 9]], {"out": 9, "bias": True}, params=9, flops=216),
+    ),
 )
 
 
-register(
-    Op(
-        name="bias",
-        does=("bias",),
-        summary="Add a learned vector to every position: y = x + b. No work: the sum before it "
-        "begins with b.",
-        family="linear",
-        role="parameter",
-        attrs=(WEIGHT,),
-        shape=last_axis_kept,
-        weights=lambda c: [Weight("b", Shape((c.last(),)))],
-        text=lambda c: with_symbol("add", c["weight"] or "b"),
-        value=lambda c, x, w: [x[0] + w["b"]],
-        examples=(
-            Example([["d_t", "d_m"]], [["d_t", "d_m"]], {"weight": "b_O"}, params="d_m",
-                    label="add $b_O$"),
-            Example([[3, 4]], [[3, 4]], params=4),
-        ),
-    )
+op(
+    name="bias",
+    does=("bias",),
+    summary="Add a learned vector to every position: y = x + b. No work: the sum before it "
+    "begins with b.",
+    role="parameter",
+    attrs=(WEIGHT,),
+    shape=last_axis_kept,
+    weights=lambda c: [Weight("b", Shape((c.last(),)))],
+    text=lambda c: with_symbol("add", c["weight"] or "b"),
+    value=lambda c, x, w: [x[0] + w["b"]],
+    examples=(
+        Example([["d_t", "d_m"]], [["d_t", "d_m"]], {"weight": "b_O"}, params="d_m",
+                label="add $b_O$"),
+        Example([[3, 4]], [[3, 4]], params=4),
+    ),
 )

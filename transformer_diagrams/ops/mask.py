@@ -2,53 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
 from transformer_diagrams.dims import Dim
+from transformer_diagrams.ops.arrays import Array, Arrays, Tensors, allowed, np, seen_in
 from transformer_diagrams.ops.pairs import Seen
 from transformer_diagrams.ops.registry import (
-    Array,
     Attr,
     Call,
     Example,
     Op,
     OpFault,
     Shape,
-    register,
+    family,
 )
 from transformer_diagrams.ops.rules import TARGETS_LAST, causal_scores, unify
+
+op = family("mask", Op)
 
 TARGET = Attr("target", "dim", "target positions", required=True)
 SOURCE = Attr("source", "dim", "source positions", required=True)
 
 
-def seen_in(scores: Array, window: int | None = None, chunk: int | None = None) -> Array:
-    """``allowed`` for the positions of [.., target, source] scores."""
-    target, source = scores.shape[-2:]
-    return allowed(target, source, window, chunk)
-
-
-def allowed(
-    target: int, source: int, window: int | None = None, chunk: int | None = None
-) -> Array:
-    """[target, source] truth values: source j is not later than target i, which are the last ones.
-
-    With a ``window``, only the last that many positions are seen; with a ``chunk``, only those of
-    its own chunk of that many.
-    """
-    import numpy as np
-
-    i = np.arange(source - target, source)[:, None]
-    j = np.arange(source)[None, :]
-    seen = j <= i
-    if window is not None:
-        seen &= j > i - window
-    return seen if chunk is None else seen & (j // chunk == i // chunk)
-
-
 def _as_mask(seen: Array) -> Array:
-    import numpy as np
-
     return np.where(seen, 0.0, -np.inf)
 
 
@@ -61,51 +35,45 @@ def _source_seen(c: Call, window: Dim | None = None) -> Seen:
     return Seen(c["target"], c["source"], c["source"], causal=True, window=window)
 
 
-register(
-    Op(
-        name="causal_mask",
-        does=("causal",),
-        summary="0 where the source is not later than the target, else minus infinity.",
-        family="mask",
-        role="mask",
-        inputs=(),
-        attrs=(TARGET, SOURCE),
-        shape=_source_shape,
-        mask=_source_seen,
-        text="causal mask",
-        value=lambda c, x, w: [_as_mask(allowed(c.number("target"), c.number("source")))],
-        examples=(
-            Example([], [["d_t", "d_s"]], {"target": "d_t", "source": "d_s"}, label="causal mask"),
-            Example([], [[3, 5]], {"target": 3, "source": 5}),
-        ),
-    )
+op(
+    name="causal_mask",
+    does=("causal",),
+    summary="0 where the source is not later than the target, else minus infinity.",
+    role="mask",
+    inputs=(),
+    attrs=(TARGET, SOURCE),
+    shape=_source_shape,
+    mask=_source_seen,
+    text="causal mask",
+    value=lambda c, x, w: [_as_mask(allowed(c.number("target"), c.number("source")))],
+    examples=(
+        Example([], [["d_t", "d_s"]], {"target": "d_t", "source": "d_s"}, label="causal mask"),
+        Example([], [[3, 5]], {"target": 3, "source": 5}),
+    ),
 )
 
-register(
-    Op(
-        name="window_mask",
-        does=("window",),
-        summary="0 for the last `window` sources up to the target, else minus infinity.",
-        family="mask",
-        role="mask",
-        inputs=(),
-        attrs=(
-            TARGET,
-            SOURCE,
-            Attr("window", "dim", "how many positions back it sees, with itself", required=True),
-        ),
-        shape=_source_shape,
-        mask=lambda c: _source_seen(c, c["window"]),
-        text="sliding-window mask",
-        value=lambda c, x, w: [
-            _as_mask(allowed(c.number("target"), c.number("source"), c.number("window")))
-        ],
-        examples=(
-            Example([], [["d_t", "d_s"]], {"target": "d_t", "source": "d_s", "window": "w"},
-                    label="sliding-window mask"),
-            Example([], [[3, 5]], {"target": 3, "source": 5, "window": 2}),
-        ),
-    )
+op(
+    name="window_mask",
+    does=("window",),
+    summary="0 for the last `window` sources up to the target, else minus infinity.",
+    role="mask",
+    inputs=(),
+    attrs=(
+        TARGET,
+        SOURCE,
+        Attr("window", "dim", "how many positions back it sees, with itself", required=True),
+    ),
+    shape=_source_shape,
+    mask=lambda c: _source_seen(c, c["window"]),
+    text="sliding-window mask",
+    value=lambda c, x, w: [
+        _as_mask(allowed(c.number("target"), c.number("source"), c.number("window")))
+    ],
+    examples=(
+        Example([], [["d_t", "d_s"]], {"target": "d_t", "source": "d_s", "window": "w"},
+                label="sliding-window mask"),
+        Example([], [[3, 5]], {"target": 3, "source": 5, "window": 2}),
+    ),
 )
 
 # -- added to scores ------------------------------------------------------------------------------
@@ -154,7 +122,7 @@ def _mask_add_label(c: Call) -> str:
     return "mask" if len(c.inputs) > 1 else _KINDS[c["kind"]]
 
 
-def _mask_add_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
+def _mask_add_value(c: Call, inputs: Arrays, weights: Tensors) -> list[Array]:
     if len(inputs) > 1:
         return [inputs[0] + inputs[1]]
     if c["kind"] == "padding":
@@ -164,45 +132,40 @@ def _mask_add_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Arra
     return [inputs[0] + _as_mask(seen_in(inputs[0], window, chunk))]
 
 
-register(
-    Op(
-        name="mask_add",
-        does=("sum",),
-        summary="Add a mask to scores, the same for every head: the second input, or the one that "
-        "`kind` names.",
-        family="mask",
-        role="mask",
-        inputs=("scores", "mask"),
-        optional=1,
-        attrs=(
-            Attr("kind", "enum", "which mask, when it is not an input", "causal",
-                 choices=tuple(_KINDS)),
-            Attr("window", "dim", "how many positions back a window sees, with itself",
-                 only=("kind", "window")),
-            Attr("chunk", "dim", "positions of one chunk; a position sees earlier ones of its own",
-                 only=("kind", "chunk")),
-        ),
-        shape=_mask_add_shape,
-        mask=_mask_add_seen,
-        work=lambda c: c.x.numel(),
-        text=_mask_add_label,
-        value=_mask_add_value,
-        examples=(
-            Example([["n_h", "d_t", "d_s"]], [["n_h", "d_t", "d_s"]], flops="n_h d_t d_s",
-                    label="causal mask"),
-            Example([[2, 3, 5], [3, 5]], [[2, 3, 5]], flops=30, label="mask"),
-            Example([[3, 5]], [[3, 5]], {"kind": "window", "window": 2}, flops=6,
-                    label="sliding-window mask"),
-            Example([[3, 5]], [[3, 5]], {"kind": "chunk", "chunk": 2}, flops=4,
-                    label="chunked mask"),
-        ),
-    )
+op(
+    name="mask_add",
+    does=("sum",),
+    summary="Add a mask to scores, the same for every head: the second input, or the one that "
+    "`kind` names.",
+    role="mask",
+    inputs=("scores", "mask"),
+    optional=1,
+    attrs=(
+        Attr("kind", "enum", "which mask, when it is not an input", "causal",
+             choices=tuple(_KINDS)),
+        Attr("window", "dim", "how many positions back a window sees, with itself",
+             only=("kind", "window")),
+        Attr("chunk", "dim", "positions of one chunk; a position sees earlier ones of its own",
+             only=("kind", "chunk")),
+    ),
+    shape=_mask_add_shape,
+    mask=_mask_add_seen,
+    work=lambda c: c.x.numel(),
+    text=_mask_add_label,
+    value=_mask_add_value,
+    examples=(
+        Example([["n_h", "d_t", "d_s"]], [["n_h", "d_t", "d_s"]], flops="n_h d_t d_s",
+                label="causal mask"),
+        Example([[2, 3, 5], [3, 5]], [[2, 3, 5]], flops=30, label="mask"),
+        Example([[3, 5]], [[3, 5]], {"kind": "window", "window": 2}, flops=6,
+                label="sliding-window mask"),
+        Example([[3, 5]], [[3, 5]], {"kind": "chunk", "chunk": 2}, flops=4,
+                label="chunked mask"),
+    ),
 )
 
 
-def _scatter_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
-    import numpy as np
-
+def _scatter_value(c: Call, inputs: Arrays, weights: Tensors) -> list[Array]:
     mask = np.full((*inputs[0].shape[:-1], c.number("size")), -np.inf)
     np.put_along_axis(mask, inputs[0], 0.0, axis=-1)
     return [mask]
@@ -219,25 +182,22 @@ def _scatter_seen(c: Call) -> Seen | None:
     return Seen(c.x.dims[-2], c["size"], c["size"], picks=c.last())
 
 
-register(
-    Op(
-        name="scatter_mask",
-        does=("chosen-mask",),
-        summary="A mask from the indices that may be seen: 0 there, minus infinity elsewhere; "
-        "[t, k] -> [t, size].",
-        family="mask",
-        role="mask",
-        inputs=("index",),
-        attrs=(Attr("size", "dim", "source positions", required=True),),
-        shape=_scatter_shape,
-        mask=_scatter_seen,
-        text="mask from index",
-        value=_scatter_value,
-        examples=(
-            Example([["d_t", "k"]], [["d_t", "d_s"]], {"size": "d_s"}, label="mask from index"),
-            Example([[3, 2]], [[3, 5]], {"size": 5}),
-        ),
-    )
+op(
+    name="scatter_mask",
+    does=("chosen-mask",),
+    summary="A mask from the indices that may be seen: 0 there, minus infinity elsewhere; "
+    "[t, k] -> [t, size].",
+    role="mask",
+    inputs=("index",),
+    attrs=(Attr("size", "dim", "source positions", required=True),),
+    shape=_scatter_shape,
+    mask=_scatter_seen,
+    text="mask from index",
+    value=_scatter_value,
+    examples=(
+        Example([["d_t", "k"]], [["d_t", "d_s"]], {"size": "d_s"}, label="mask from index"),
+        Example([[3, 2]], [[3, 5]], {"size": 5}),
+    ),
 )
 
 
@@ -251,32 +211,27 @@ def _pick_mask_seen(c: Call) -> Seen:
     return Seen(target, c["source"], columns, causal=True, picks=columns)
 
 
-def _pick_mask_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
-    import numpy as np
-
+def _pick_mask_value(c: Call, inputs: Arrays, weights: Tensors) -> list[Array]:
     scores, index = inputs
     target = np.arange(index.shape[0])[:, None] + c.number("source") - index.shape[0]
     return [np.where(index <= target, scores, -np.inf)]
 
 
-register(
-    Op(
-        name="pick_mask",
-        summary="Causal mask of scores of picked sources: minus infinity where the source that "
-        "`index` names is later than the target; scores [.., t, k], index [t, k].",
-        family="mask",
-        role="mask",
-        inputs=("scores", "index"),
-        attrs=(SOURCE,),
-        shape=_pick_mask_shape,
-        mask=_pick_mask_seen,
-        work=lambda c: c.x.numel(),
-        text="causal mask",
-        value=_pick_mask_value,
-        examples=(
-            Example([["n_h", "d_t", "k"], ["d_t", "k"]], [["n_h", "d_t", "k"]], {"source": "d_t"},
-                    flops="n_h min(d_t, k) (d_t - min(d_t, k) / 2 + 1/2)", label="causal mask"),
-            Example([[2, 3, 4], [3, 4]], [[2, 3, 4]], {"source": 5}, flops=22),
-        ),
-    )
+op(
+    name="pick_mask",
+    summary="Causal mask of scores of picked sources: minus infinity where the source that "
+    "`index` names is later than the target; scores [.., t, k], index [t, k].",
+    role="mask",
+    inputs=("scores", "index"),
+    attrs=(SOURCE,),
+    shape=_pick_mask_shape,
+    mask=_pick_mask_seen,
+    work=lambda c: c.x.numel(),
+    text="causal mask",
+    value=_pick_mask_value,
+    examples=(
+        Example([["n_h", "d_t", "k"], ["d_t", "k"]], [["n_h", "d_t", "k"]], {"source": "d_t"},
+                flops="n_h min(d_t, k) (d_t - min(d_t, k) / 2 + 1/2)", label="causal mask"),
+        Example([[2, 3, 4], [3, 4]], [[2, 3, 4]], {"source": 5}, flops=22),
+    ),
 )

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
 from transformer_diagrams.dims import Dim, minimum
+from transformer_diagrams.ops.arrays import Array, Arrays, Tensors, np, softmax
+from transformer_diagrams.ops.elementwise import activate
 from transformer_diagrams.ops.registry import (
-    Array,
     Attr,
     Call,
     Example,
@@ -14,9 +13,11 @@ from transformer_diagrams.ops.registry import (
     OpFault,
     Shape,
     Weight,
-    register,
+    family,
 )
 from transformer_diagrams.ops.rules import affine, rows, unify
+
+op = family("moe", Op)
 
 EXPERTS = Attr("experts", "dim", "number of experts N", required=True)
 TOP = Attr("top_k", "dim", "experts that a token meets, K", required=True)
@@ -43,53 +44,47 @@ def _router_work(c: Call) -> Dim:
     return rows(c.x) * (c.size("experts") + each * _chosen(c))
 
 
-def _router_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
-    import numpy as np
-
+def _router_value(c: Call, inputs: Arrays, weights: Tensors) -> list[Array]:
     scores = inputs[0] @ weights["W_r"] + weights.get("b", 0)
     index = np.argsort(-scores, axis=-1, kind="stable")[..., : c.number("top_k")]
     kept = np.take_along_axis(scores, index, axis=-1)
-    if c["score"] == "sigmoid":
-        gates = 1 / (1 + np.exp(-kept))
-    else:
-        gates = np.exp(kept - kept.max(axis=-1, keepdims=True))
+    if c["score"] == "softmax":
+        return [softmax(kept), index]
+    gates = activate("sigmoid", kept)
     return [gates / gates.sum(axis=-1, keepdims=True), index]
 
 
-register(
-    Op(
-        name="router",
-        does=("router",),
-        summary="Scores of N experts for each token; the top K of them as indices, and their "
-        "gates, which sum to 1. A bias that only steers the selection is a buffer, no parameter.",
-        family="moe",
-        role="topk",
-        param_role="router",
-        outputs=("gates", "index"),
-        attrs=(
-            EXPERTS,
-            TOP,
-            Attr("score", "enum", "how the scores of the chosen become gates", "softmax",
-                 choices=("softmax", "sigmoid")),
-            Attr("bias", "bool", "a learned bias on the scores", False),
-        ),
-        shape=_router_shape,
-        weights=lambda c: affine(c, c.last(), c["experts"], bias=c["bias"], name="W_r"),
-        macs=lambda c: rows(c.x) * c.last() * c["experts"],
-        work=_router_work,
-        text=lambda c: f"Router, top-${c['top_k'].tex(c.tex)}$",
-        value=_router_value,
-        examples=(
-            Example([["d_t", "d_m"]], [["d_t", "K"], ["d_t", "K"]],
-                    {"experts": "N", "top_k": "K"}, params="d_m N",
-                    flops="2 d_t d_m N + d_t N + 5 d_t K",
-                    label="Router, top-$K$"),
-            Example([[3, 4]], [[3, 2], [3, 2]], {"experts": 8, "top_k": 2, "bias": True},
-                    params=40, flops=246),
-            Example([[3, 4]], [[3, 2], [3, 2]], {"experts": 8, "top_k": 2, "score": "sigmoid"},
-                    params=32, flops=234),
-        ),
-    )
+op(
+    name="router",
+    does=("router",),
+    summary="Scores of N experts for each token; the top K of them as indices, and their "
+    "gates, which sum to 1. A bias that only steers the selection is a buffer, no parameter.",
+    role="topk",
+    param_role="router",
+    outputs=("gates", "index"),
+    attrs=(
+        EXPERTS,
+        TOP,
+        Attr("score", "enum", "how the scores of the chosen become gates", "softmax",
+             choices=("softmax", "sigmoid")),
+        Attr("bias", "bool", "a learned bias on the scores", False),
+    ),
+    shape=_router_shape,
+    weights=lambda c: affine(c, c.last(), c["experts"], bias=c["bias"], name="W_r"),
+    macs=lambda c: rows(c.x) * c.last() * c["experts"],
+    work=_router_work,
+    text=lambda c: f"Router, top-${c['top_k'].tex(c.tex)}$",
+    value=_router_value,
+    examples=(
+        Example([["d_t", "d_m"]], [["d_t", "K"], ["d_t", "K"]],
+                {"experts": "N", "top_k": "K"}, params="d_m N",
+                flops="2 d_t d_m N + d_t N + 5 d_t K",
+                label="Router, top-$K$"),
+        Example([[3, 4]], [[3, 2], [3, 2]], {"experts": 8, "top_k": 2, "bias": True},
+                params=40, flops=246),
+        Example([[3, 4]], [[3, 2], [3, 2]], {"experts": 8, "top_k": 2, "score": "sigmoid"},
+                params=32, flops=234),
+    ),
 )
 
 # -- groups of experts ----------------------------------------------------------------------------
@@ -104,11 +99,7 @@ def _keep_groups_shape(c: Call) -> tuple[Shape, ...]:
     return (c.x,)
 
 
-def _keep_groups_value(
-    c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]
-) -> list[Array]:
-    import numpy as np
-
+def _keep_groups_value(c: Call, inputs: Arrays, weights: Tensors) -> list[Array]:
     x, groups = inputs[0], c.number("groups")
     parts = x.reshape(*x.shape[:-1], groups, -1)
     best = np.sort(parts, axis=-1)[..., -2:] if c["by"] == "top2" else parts.max(-1, keepdims=True)
@@ -118,29 +109,26 @@ def _keep_groups_value(
     return [np.where(kept[..., None], parts, -np.inf).reshape(x.shape)]
 
 
-register(
-    Op(
-        name="keep_groups",
-        summary="Scores of experts in equal groups: those outside the best groups become minus "
-        "infinity. A group is as good as its best expert (`max`, arXiv:2405.04434) or as the sum "
-        "of its best two (`top2`, arXiv:2412.19437).",
-        family="moe",
-        role="topk",
-        attrs=(
-            Attr("groups", "dim", "number of groups of experts", required=True),
-            Attr("keep", "dim", "groups that stay", required=True),
-            Attr("by", "enum", "what a group is judged by", "max", choices=_GROUP_SCORES),
-        ),
-        shape=_keep_groups_shape,
-        work=lambda c: c.x.numel(),
-        text=lambda c: f"best ${c['keep'].tex(c.tex)}$ of ${c['groups'].tex(c.tex)}$ groups",
-        value=_keep_groups_value,
-        examples=(
-            Example([["d_t", "8 q"]], [["d_t", "8 q"]], {"groups": 8, "keep": 4},
-                    flops="8 d_t q", label="best $4$ of $8$ groups"),
-            Example([[3, 8]], [[3, 8]], {"groups": 4, "keep": 2, "by": "top2"}, flops=24),
-        ),
-    )
+op(
+    name="keep_groups",
+    summary="Scores of experts in equal groups: those outside the best groups become minus "
+    "infinity. A group is as good as its best expert (`max`, arXiv:2405.04434) or as the sum "
+    "of its best two (`top2`, arXiv:2412.19437).",
+    role="topk",
+    attrs=(
+        Attr("groups", "dim", "number of groups of experts", required=True),
+        Attr("keep", "dim", "groups that stay", required=True),
+        Attr("by", "enum", "what a group is judged by", "max", choices=_GROUP_SCORES),
+    ),
+    shape=_keep_groups_shape,
+    work=lambda c: c.x.numel(),
+    text=lambda c: f"best ${c['keep'].tex(c.tex)}$ of ${c['groups'].tex(c.tex)}$ groups",
+    value=_keep_groups_value,
+    examples=(
+        Example([["d_t", "8 q"]], [["d_t", "8 q"]], {"groups": 8, "keep": 4},
+                flops="8 d_t q", label="best $4$ of $8$ groups"),
+        Example([[3, 8]], [[3, 8]], {"groups": 4, "keep": 2, "by": "top2"}, flops=24),
+    ),
 )
 
 # -- experts --------------------------------------------------------------------------------------
@@ -174,11 +162,7 @@ def _hidden_units(c: Call) -> Dim:
     return rows(c.x) * _chosen(c) * c.size("hidden")
 
 
-def _expert_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
-    import numpy as np
-
-    from transformer_diagrams.ops.elementwise import activate
-
+def _expert_value(c: Call, inputs: Arrays, weights: Tensors) -> list[Array]:
     x, n = inputs[0], c.number("experts")
     if len(inputs) == 1 and c.number("top_k") < n:
         raise OpFault("which experts a token meets is not known", "give the index as an input")
@@ -194,42 +178,39 @@ def _expert_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]
     return [through("down", activate(c["act"], through("gate", copies)) * through("up", copies))]
 
 
-register(
-    Op(
-        name="experts",
-        does=("experts",),
-        summary="A bank of N feed-forward experts; each token meets K of them, by index: "
-        "[d, m] -> [d, K, m].",
-        family="moe",
-        role="ffn",
-        param_role="routed_experts",
-        inputs=("x", "index"),
-        optional=1,
-        attrs=(
-            EXPERTS,
-            Attr("hidden", "dim", "hidden width d_e of one expert", required=True),
-            TOP,
-            Attr("gated", "bool", "experts of three matrices with a gate, else of two", True),
-            Attr("act", "enum", "activation", "silu", choices=("silu", "gelu", "relu")),
-            Attr("bias", "bool", "biases on all matrices", False),
-        ),
-        shape=_expert_shape,
-        weights=_expert_weights,
-        macs=lambda c: (3 if c["gated"] else 2) * _hidden_units(c) * c.last(),
-        work=lambda c: (2 if c["gated"] else 1) * _hidden_units(c),
-        text="Experts",
-        value=_expert_value,
-        examples=(
-            Example([["d_t", "d_m"], ["d_t", "K"]], [["d_t", "K", "d_m"]],
-                    {"experts": "N", "hidden": "d_e", "top_k": "K"}, params="3 N d_m d_e",
-                    flops="6 d_t K d_m d_e + 2 d_t K d_e", label="Experts"),
-            Example([[3, 4], [3, 2]], [[3, 2, 4]], {"experts": 8, "hidden": 5, "top_k": 2},
-                    params=480, flops=780),
-            Example([[3, 4], [3, 2]], [[3, 2, 4]],
-                    {"experts": 8, "hidden": 5, "top_k": 2, "gated": False, "bias": True},
-                    params=392, flops=510),
-        ),
-    )
+op(
+    name="experts",
+    does=("experts",),
+    summary="A bank of N feed-forward experts; each token meets K of them, by index: "
+    "[d, m] -> [d, K, m].",
+    role="ffn",
+    param_role="routed_experts",
+    inputs=("x", "index"),
+    optional=1,
+    attrs=(
+        EXPERTS,
+        Attr("hidden", "dim", "hidden width d_e of one expert", required=True),
+        TOP,
+        Attr("gated", "bool", "experts of three matrices with a gate, else of two", True),
+        Attr("act", "enum", "activation", "silu", choices=("silu", "gelu", "relu")),
+        Attr("bias", "bool", "biases on all matrices", False),
+    ),
+    shape=_expert_shape,
+    weights=_expert_weights,
+    macs=lambda c: (3 if c["gated"] else 2) * _hidden_units(c) * c.last(),
+    work=lambda c: (2 if c["gated"] else 1) * _hidden_units(c),
+    text="Experts",
+    value=_expert_value,
+    examples=(
+        Example([["d_t", "d_m"], ["d_t", "K"]], [["d_t", "K", "d_m"]],
+                {"experts": "N", "hidden": "d_e", "top_k": "K"}, params="3 N d_m d_e",
+                flops="6 d_t K d_m d_e + 2 d_t K d_e", label="Experts"),
+        Example([[3, 4], [3, 2]], [[3, 2, 4]], {"experts": 8, "hidden": 5, "top_k": 2},
+                params=480, flops=780),
+        Example([[3, 4], [3, 2]], [[3, 2, 4]],
+                {"experts": 8, "hidden": 5, "top_k": 2, "gated": False, "bias": True},
+                params=392, flops=510),
+    ),
 )
 
 # -- weighted sum ---------------------------------------------------------------------------------
@@ -240,22 +221,19 @@ def _combine_shape(c: Call) -> tuple[Shape, ...]:
     return (bound.shape("...T m"),)
 
 
-register(
-    Op(
-        name="combine",
-        does=("experts-sum",),
-        summary="Sum of the chosen experts' outputs, each times its gate: [d, K, m], [d, K] -> "
-        "[d, m].",
-        family="moe",
-        inputs=("x", "gates"),
-        shape=_combine_shape,
-        macs=lambda c: c.x.numel(),
-        text="weighted sum",
-        value=lambda c, x, w: [(x[0] * x[1][..., None]).sum(axis=-2)],
-        examples=(
-            Example([["d_t", "K", "d_m"], ["d_t", "K"]], [["d_t", "d_m"]], flops="2 d_t K d_m",
-                    label="weighted sum"),
-            Example([[3, 2, 4], [3, 2]], [[3, 4]], flops=48),
-        ),
-    )
+op(
+    name="combine",
+    does=("experts-sum",),
+    summary="Sum of the chosen experts' outputs, each times its gate: [d, K, m], [d, K] -> "
+    "[d, m].",
+    inputs=("x", "gates"),
+    shape=_combine_shape,
+    macs=lambda c: c.x.numel(),
+    text="weighted sum",
+    value=lambda c, x, w: [(x[0] * x[1][..., None]).sum(axis=-2)],
+    examples=(
+        Example([["d_t", "K", "d_m"], ["d_t", "K"]], [["d_t", "d_m"]], flops="2 d_t K d_m",
+                label="weighted sum"),
+        Example([[3, 2, 4], [3, 2]], [[3, 4]], flops=48),
+    ),
 )

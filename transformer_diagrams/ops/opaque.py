@@ -11,8 +11,10 @@ from transformer_diagrams.ops.registry import (
     OpFault,
     Shape,
     Weight,
-    register,
+    family,
 )
+
+op = family("opaque", Op)
 
 
 def _box_shape(c: Call) -> tuple[Shape, ...]:
@@ -27,27 +29,24 @@ def _box_weights(c: Call) -> list[Weight]:
     return [] if c["params"] == ZERO else [Weight("weights", Shape((c["params"],)))]
 
 
-register(
-    Op(
-        name="box",
-        summary="Any block by its name alone: gives what its first input is, or `out`.",
-        family="opaque",
-        variadic=True,
-        optional=1,
-        attrs=(
-            Attr("out", "dims", "sizes of its output (default: as its first input)"),
-            Attr("params", "dim", "how many learned numbers it has", 0, least=0),
-            Attr("flops", "dim", "FLOPs of one forward pass", 0, least=0),
-        ),
-        shape=_box_shape,
-        weights=_box_weights,
-        work=lambda c: c["flops"],
-        text="block",
-        examples=(
-            Example([["d_t", "d_m"]], [["d_t", "d_m"]], {"params": "12 d_m^2"}, params="12 d_m^2",
-                    label="block"),
-            Example([[3, 4], [7]], [[5]], {"out": [5], "params": 7, "flops": 9}, params=7,
-                    flops=9),
-        ),
-    )
+op(
+    name="box",
+    summary="Any block by its name alone: gives what its first input is, or `out`.",
+    variadic=True,
+    optional=1,
+    attrs=(
+        Attr("out", "dims", "sizes of its output (default: as its first input)"),
+        Attr("params", "dim", "how many learned numbers it has", 0, least=0),
+        Attr("flops", "dim", "FLOPs of one forward pass", 0, least=0),
+    ),
+    shape=_box_shape,
+    weights=_box_weights,
+    work=lambda c: c["flops"],
+    text="block",
+    examples=(
+        Example([["d_t", "d_m"]], [["d_t", "d_m"]], {"params": "12 d_m^2"}, params="12 d_m^2",
+                label="block"),
+        Example([[3, 4], [7]], [[5]], {"out": [5], "params": 7, "flops": 9}, params=7,
+                flops=9),
+    ),
 )

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
 from transformer_diagrams.dims import Dim
+from transformer_diagrams.ops.arrays import Array, Arrays, Tensors, np
 from transformer_diagrams.ops.registry import (
     TWO,
     ZERO,
-    Array,
     Attr,
     Call,
     Example,
     Op,
     Shape,
     Weight,
-    register,
+    family,
 )
+
+op = family("position", Op)
 
 LENGTH = Attr("length", "dim", "number of positions", required=True)
 WIDTH = Attr("width", "dim", "size of the vector of a position", required=True)
@@ -39,26 +39,23 @@ def _learned_shape(c: Call) -> tuple[Shape, ...]:
     return (Shape((c["length"], c["width"])),)
 
 
-register(
-    Op(
-        name="learned_position",
-        does=("positions",),
-        summary="A learned row for each position: the first `length` rows of a table.",
-        family="position",
-        role="position",
-        param_role="embed_position",
-        inputs=(),
-        attrs=(LENGTH, WIDTH, Attr("table", "dim", "rows of the table (default: length)")),
-        shape=_learned_shape,
-        weights=lambda c: [Weight("P", Shape((_learned_rows(c), c["width"])))],
-        text="Position embedding",
-        value=lambda c, x, w: [w["P"][: c.number("length")]],
-        examples=(
-            Example([], [["d_t", "d_m"]], {"length": "d_t", "width": "d_m", "table": "P"},
-                    params="P d_m", label="Position embedding"),
-            Example([], [[3, 4]], {"length": 3, "width": 4}, params=12),
-        ),
-    )
+op(
+    name="learned_position",
+    does=("positions",),
+    summary="A learned row for each position: the first `length` rows of a table.",
+    role="position",
+    param_role="embed_position",
+    inputs=(),
+    attrs=(LENGTH, WIDTH, Attr("table", "dim", "rows of the table (default: length)")),
+    shape=_learned_shape,
+    weights=lambda c: [Weight("P", Shape((_learned_rows(c), c["width"])))],
+    text="Position embedding",
+    value=lambda c, x, w: [w["P"][: c.number("length")]],
+    examples=(
+        Example([], [["d_t", "d_m"]], {"length": "d_t", "width": "d_m", "table": "P"},
+                params="P d_m", label="Position embedding"),
+        Example([], [[3, 4]], {"length": 3, "width": 4}, params=12),
+    ),
 )
 
 
@@ -67,39 +64,32 @@ def _sinusoid_shape(c: Call) -> tuple[Shape, ...]:
     return (Shape((c["length"], c["width"])),)
 
 
-def _sinusoid_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
-    import numpy as np
-
+def _sinusoid_value(c: Call, inputs: Arrays, weights: Tensors) -> list[Array]:
     angles = _angles(c.number("length"), c.number("width"), c["base"])
     return [np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(len(angles), -1)]
 
 
 def _angles(length: int, width: int, base: float, start: int = 0) -> Array:
     """The angle of each position and pair of features."""
-    import numpy as np
-
     return np.arange(start, start + length)[:, None] / base ** (np.arange(0, width, 2) / width)
 
 
-register(
-    Op(
-        name="sinusoid_position",
-        does=("positions",),
-        summary="Fixed sines and cosines of the position, one frequency for two features "
-        "(arXiv:1706.03762, section 3.5).",
-        family="position",
-        role="position",
-        inputs=(),
-        attrs=(LENGTH, WIDTH, BASE),
-        shape=_sinusoid_shape,
-        text="Sinusoidal positions",
-        value=_sinusoid_value,
-        examples=(
-            Example([], [["d_t", "2 q"]], {"length": "d_t", "width": "2 q"},
-                    label="Sinusoidal positions"),
-            Example([], [[3, 4]], {"length": 3, "width": 4}),
-        ),
-    )
+op(
+    name="sinusoid_position",
+    does=("positions",),
+    summary="Fixed sines and cosines of the position, one frequency for two features "
+    "(arXiv:1706.03762, section 3.5).",
+    role="position",
+    inputs=(),
+    attrs=(LENGTH, WIDTH, BASE),
+    shape=_sinusoid_shape,
+    text="Sinusoidal positions",
+    value=_sinusoid_value,
+    examples=(
+        Example([], [["d_t", "2 q"]], {"length": "d_t", "width": "2 q"},
+                label="Sinusoidal positions"),
+        Example([], [[3, 4]], {"length": 3, "width": 4}),
+    ),
 )
 
 # -- inside attention -----------------------------------------------------------------------------
@@ -122,9 +112,7 @@ def _rope_shape(c: Call) -> tuple[Shape, ...]:
     return (c.x,)
 
 
-def _rope_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
-    import numpy as np
-
+def _rope_value(c: Call, inputs: Arrays, weights: Tensors) -> list[Array]:
     x, rotated = inputs[0], _rotated(c).evaluate(c.bindings)
     angles = _angles(x.shape[-2], rotated, c["base"], c.number("start"))
     cos, sin = np.cos(angles), np.sin(angles)
@@ -138,62 +126,56 @@ def _rope_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) 
     return [y]
 
 
-register(
-    Op(
-        name="rope",
-        does=("rotation",),
-        summary="Rotate pairs of features by an angle that grows with the position, so that scores "
-        "depend on distances only (arXiv:2104.09864).",
-        family="position",
-        role="position",
-        attrs=(
-            Attr("width", "dim", "how many features are rotated, the first ones (default: all)"),
-            BASE,
-            Attr("pairs", "enum", "which features are a pair: neighbours, or halves apart",
-                 "interleaved", choices=("interleaved", "halves")),
-            Attr("start", "dim", "the first position, e.g. the length of the cache", 0, least=0),
-        ),
-        shape=_rope_shape,
-        work=lambda c: 3 * Shape(c.x.dims[:-1]).numel() * _rotated(c),
-        text="RoPE",
-        value=_rope_value,
-        examples=(
-            Example([["n_h", "d_t", "2 q"]], [["n_h", "d_t", "2 q"]], flops="6 n_h d_t q",
-                    label="RoPE"),
-            Example([[2, 3, 4]], [[2, 3, 4]], flops=72),
-            Example([[3, 8]], [[3, 8]], {"width": 4, "pairs": "halves"}, flops=36),
-        ),
-    )
+op(
+    name="rope",
+    does=("rotation",),
+    summary="Rotate pairs of features by an angle that grows with the position, so that scores "
+    "depend on distances only (arXiv:2104.09864).",
+    role="position",
+    attrs=(
+        Attr("width", "dim", "how many features are rotated, the first ones (default: all)"),
+        BASE,
+        Attr("pairs", "enum", "which features are a pair: neighbours, or halves apart",
+             "interleaved", choices=("interleaved", "halves")),
+        Attr("start", "dim", "the first position, e.g. the length of the cache", 0, least=0),
+    ),
+    shape=_rope_shape,
+    work=lambda c: 3 * Shape(c.x.dims[:-1]).numel() * _rotated(c),
+    text="RoPE",
+    value=_rope_value,
+    examples=(
+        Example([["n_h", "d_t", "2 q"]], [["n_h", "d_t", "2 q"]], flops="6 n_h d_t q",
+                label="RoPE"),
+        Example([[2, 3, 4]], [[2, 3, 4]], flops=72),
+        Example([[3, 8]], [[3, 8]], {"width": 4, "pairs": "halves"}, flops=36),
+    ),
 )
 
-register(
-    Op(
-        name="rel_bias",
-        does=("relative",),
-        summary="A learned number for each head and bucket of relative offsets, added to scores: "
-        "[heads, target, source] (arXiv:1910.10683; no buckets: fixed slopes, arXiv:2108.12409).",
-        family="position",
-        role="position",
-        param_role="attention_rpb",
-        inputs=(),
-        attrs=(
-            Attr("heads", "dim", "number of heads", required=True),
-            Attr("target", "dim", "target positions", required=True),
-            Attr("source", "dim", "source positions", required=True),
-            Attr("buckets", "dim", "rows of the table; 0 for fixed slopes", required=True,
-                 least=0),
-        ),
-        shape=lambda c: (Shape((c["heads"], c["target"], c["source"])),),
-        weights=lambda c: (
-            [] if c["buckets"] == ZERO else [Weight("table", Shape((c["buckets"], c["heads"])))]
-        ),
-        text="Relative position bias",
-        examples=(
-            Example([], [["n_h", "d_t", "d_s"]],
-                    {"heads": "n_h", "target": "d_t", "source": "d_s", "buckets": 32},
-                    params="32 n_h", label="Relative position bias"),
-            Example([], [[2, 3, 5]], {"heads": 2, "target": 3, "source": 5, "buckets": 0}),
-        ),
-    )
+op(
+    name="rel_bias",
+    does=("relative",),
+    summary="A learned number for each head and bucket of relative offsets, added to scores: "
+    "[heads, target, source] (arXiv:1910.10683; no buckets: fixed slopes, arXiv:2108.12409).",
+    role="position",
+    param_role="attention_rpb",
+    inputs=(),
+    attrs=(
+        Attr("heads", "dim", "number of heads", required=True),
+        Attr("target", "dim", "target positions", required=True),
+        Attr("source", "dim", "source positions", required=True),
+        Attr("buckets", "dim", "rows of the table; 0 for fixed slopes", required=True,
+             least=0),
+    ),
+    shape=lambda c: (Shape((c["heads"], c["target"], c["source"])),),
+    weights=lambda c: (
+        [] if c["buckets"] == ZERO else [Weight("table", Shape((c["buckets"], c["heads"])))]
+    ),
+    text="Relative position bias",
+    examples=(
+        Example([], [["n_h", "d_t", "d_s"]],
+                {"heads": "n_h", "target": "d_t", "source": "d_s", "buckets": 32},
+                params="32 n_h", label="Relative position bias"),
+        Example([], [[2, 3, 5]], {"heads": 2, "target": 3, "source": 5, "buckets": 0}),
+    ),
 )
 

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
 
 from transformer_diagrams.dims import Dim, Verdict, minimum, product
+from transformer_diagrams.ops.arrays import Array, Arrays, Tensors, np
 from transformer_diagrams.ops.registry import (
     ZERO,
-    Array,
     Attr,
     Call,
     Example,
     Op,
     OpFault,
     Shape,
-    register,
+    family,
 )
 from transformer_diagrams.ops.rules import aligned, need_inputs, unify, warn_stretched
 from transformer_diagrams.records import dataclass
+
+op = family("product", Op)
 
 # -- matmul ---------------------------------------------------------------------------------------
 
@@ -82,43 +83,40 @@ def _matmul_macs(c: Call) -> Dim:
     return shape.numel() * inner
 
 
-def _matmul_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
+def _matmul_value(c: Call, inputs: Arrays, weights: Tensors) -> list[Array]:
     a, b = inputs
     if c["grouped"] and a.ndim > 2 and b.ndim > 2:
         b = b.repeat(a.shape[-3] // b.shape[-3], axis=-3)
     return [a @ (b.swapaxes(-1, -2) if c["transpose_b"] else b)]
 
 
-register(
-    Op(
-        name="matmul",
-        does=("product",),
-        summary="Matrix product over the last axis of a and the last but one of b; a matrix "
-        "without further axes serves every head.",
-        family="product",
-        inputs=("a", "b"),
-        ordered=True,
-        attrs=(
-            Attr("transpose_b", "bool", "b is [.., n, k], and its last axis is summed over", False),
-            Attr("grouped", "bool",
-                 "each head of b (axis -3) serves a group of consecutive heads of a", False),
-            Attr("formula", "str", "TeX of the product, for the label, e.g. Q K^\\top", "",
-                 shown="tex"),
-            Attr("broadcast", "bool", "an axis of 1 may be stretched", False),
-        ),
-        shape=lambda c: (_matmul(c)[0],),
-        macs=_matmul_macs,
-        text=lambda c: f"matmul ${c['formula']}$" if c["formula"] else "matmul",
-        value=_matmul_value,
-        examples=(
-            Example([["n_h", "d_t", "d_K"], ["n_h", "d_s", "d_K"]], [["n_h", "d_t", "d_s"]],
-                    {"transpose_b": True, "formula": "Q K^\\top"}, flops="2 n_h d_t d_s d_K",
-                    label="matmul $Q K^\\top$"),
-            Example([[6, 3, 4], [2, 5, 4]], [[6, 3, 5]], {"transpose_b": True, "grouped": True},
-                    flops=720),
-            Example([[2, 3, 4], [4, 5]], [[2, 3, 5]], flops=240, label="matmul"),
-        ),
-    )
+op(
+    name="matmul",
+    does=("product",),
+    summary="Matrix product over the last axis of a and the last but one of b; a matrix "
+    "without further axes serves every head.",
+    inputs=("a", "b"),
+    ordered=True,
+    attrs=(
+        Attr("transpose_b", "bool", "b is [.., n, k], and its last axis is summed over", False),
+        Attr("grouped", "bool",
+             "each head of b (axis -3) serves a group of consecutive heads of a", False),
+        Attr("formula", "str", "TeX of the product, for the label, e.g. Q K^\\top", "",
+             shown="tex"),
+        Attr("broadcast", "bool", "an axis of 1 may be stretched", False),
+    ),
+    shape=lambda c: (_matmul(c)[0],),
+    macs=_matmul_macs,
+    text=lambda c: f"matmul ${c['formula']}$" if c["formula"] else "matmul",
+    value=_matmul_value,
+    examples=(
+        Example([["n_h", "d_t", "d_K"], ["n_h", "d_s", "d_K"]], [["n_h", "d_t", "d_s"]],
+                {"transpose_b": True, "formula": "Q K^\\top"}, flops="2 n_h d_t d_s d_K",
+                label="matmul $Q K^\\top$"),
+        Example([[6, 3, 4], [2, 5, 4]], [[6, 3, 5]], {"transpose_b": True, "grouped": True},
+                flops=720),
+        Example([[2, 3, 4], [4, 5]], [[2, 3, 5]], flops=240, label="matmul"),
+    ),
 )
 
 
@@ -221,39 +219,30 @@ def einsum_keeps(formula: str) -> tuple[int, ...]:
     return tuple(n for n, text in enumerate(left.split(",")) if _term(text)[-2:] == last)
 
 
-def _einsum_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
-    import numpy as np
-
-    return [np.einsum(_read_einsum(c).letters(), *inputs)]
-
-
-register(
-    Op(
-        name="einsum",
-        does=("product",),
-        summary="Sum of products over the axes that are not in the result; a name is one size.",
-        family="product",
-        inputs=("a", "b"),
-        ordered=True,
-        variadic=True,
-        optional=1,
-        attrs=(
-            Attr("formula", "str", "e.g. 'h t k, h s k -> h t s' or 'htk,hsk->hts'", required=True),
-        ),
-        shape=lambda c: (_einsum(c)[0],),
-        macs=_einsum_macs,
-        work=_einsum_work,
-        text="einsum",
-        value=_einsum_value,
-        examples=(
-            Example([["n_h", "d_t", "d_K"], ["d_s", "d_K"]], [["n_h", "d_t", "d_s"]],
-                    {"formula": "h t k, s k -> h t s"}, flops="2 n_h d_t d_s d_K",
-                    label="einsum"),
-            Example([[2, 3, 4], [2, 5, 4]], [[2, 3, 5]], {"formula": "htk,hsk->hts"}, flops=240),
-            Example([[2, 3, 4]], [[3, 4]], {"formula": "htm->tm"}, flops=24),
-            Example([[3, 4], [4]], [[3, 4]], {"formula": "tm,m->tm"}, flops=12),
-        ),
-    )
+op(
+    name="einsum",
+    does=("product",),
+    summary="Sum of products over the axes that are not in the result; a name is one size.",
+    inputs=("a", "b"),
+    ordered=True,
+    variadic=True,
+    optional=1,
+    attrs=(
+        Attr("formula", "str", "e.g. 'h t k, h s k -> h t s' or 'htk,hsk->hts'", required=True),
+    ),
+    shape=lambda c: (_einsum(c)[0],),
+    macs=_einsum_macs,
+    work=_einsum_work,
+    text="einsum",
+    value=lambda c, x, w: [np.einsum(_read_einsum(c).letters(), *x)],
+    examples=(
+        Example([["n_h", "d_t", "d_K"], ["d_s", "d_K"]], [["n_h", "d_t", "d_s"]],
+                {"formula": "h t k, s k -> h t s"}, flops="2 n_h d_t d_s d_K",
+                label="einsum"),
+        Example([[2, 3, 4], [2, 5, 4]], [[2, 3, 5]], {"formula": "htk,hsk->hts"}, flops=240),
+        Example([[2, 3, 4]], [[3, 4]], {"formula": "htm->tm"}, flops=24),
+        Example([[3, 4], [4]], [[3, 4]], {"formula": "tm,m->tm"}, flops=12),
+    ),
 )
 
 
@@ -268,33 +257,24 @@ def _svd_shape(c: Call) -> tuple[Shape, ...]:
     return tuple(Shape((*lead, *side), x.lead) for side in sides)
 
 
-def _svd_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
-    import numpy as np
-
-    return list(np.linalg.svd(inputs[0], full_matrices=False))
-
-
 def _svd_work(c: Call) -> Dim:
     x = c.need_axes(0, 2)
     least = minimum(*x.dims[-2:])
     return 6 * x.numel() * least + 20 * Shape(x.dims[:-2]).numel() * least * least * least
 
 
-register(
-    Op(
-        name="svd",
-        summary="Singular value decomposition U diag(S) V of the last two axes, thin form; work "
-        "is 6 m n k + 20 k^3 with k = min(m, n) (Golub and Van Loan, section 8.6).",
-        family="product",
-        outputs=("u", "s", "v"),
-        shape=_svd_shape,
-        work=_svd_work,
-        text="SVD",
-        value=_svd_value,
-        examples=(
-            Example([["m", "n"]], [["m", "min(m, n)"], ["min(m, n)"], ["min(m, n)", "n"]],
-                    flops="6 m n min(m, n) + 20 min(m, n)^3", label="SVD"),
-            Example([[5, 3]], [[5, 3], [3], [3, 3]], flops=810),
-        ),
-    )
+op(
+    name="svd",
+    summary="Singular value decomposition U diag(S) V of the last two axes, thin form; work "
+    "is 6 m n k + 20 k^3 with k = min(m, n) (Golub and Van Loan, section 8.6).",
+    outputs=("u", "s", "v"),
+    shape=_svd_shape,
+    work=_svd_work,
+    text="SVD",
+    value=lambda c, x, w: list(np.linalg.svd(x[0], full_matrices=False)),
+    examples=(
+        Example([["m", "n"]], [["m", "min(m, n)"], ["min(m, n)"], ["min(m, n)", "n"]],
+                flops="6 m n min(m, n) + 20 min(m, n)^3", label="SVD"),
+        Example([[5, 3]], [[5, 3], [3], [3, 3]], flops=810),
+    ),
 )

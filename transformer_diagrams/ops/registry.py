@@ -20,10 +20,10 @@ Conventions, said once:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ParamSpec
 
 from transformer_diagrams.dims import (
     Dim,
@@ -37,6 +37,7 @@ from transformer_diagrams.dims import (
     whole_in,
 )
 from transformer_diagrams.errors import NEAR_OP, nearest
+from transformer_diagrams.ops.arrays import Arrays, Tensors
 from transformer_diagrams.ops.pairs import Seen
 from transformer_diagrams.records import dataclass
 from transformer_diagrams.roles import ROLES
@@ -50,9 +51,6 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 def _nothing() -> Mapping[str, Any]:
     return NOTHING
 
-
-Array = Any
-"""A NumPy array. NumPy itself is imported only by value rules, when they run."""
 
 PARAM_ROLES: Mapping[str, str] = MappingProxyType(
     {
@@ -591,7 +589,8 @@ def divisors(number: int, *, around: int = 0, most: int = 12) -> tuple[int, ...]
 
 
 Rule = Callable[[Call], Any]
-Value = Callable[[Call, Sequence[Array], Mapping[str, Array]], Any]
+Value = Callable[[Call, Arrays, Tensors], Any]
+P = ParamSpec("P")
 
 
 def unchanged(c: Call) -> tuple[Shape, ...]:
@@ -605,7 +604,7 @@ class Op:
 
     name      as specs call it
     summary   one sentence: what it computes, with its source
-    family    the module that it stands in
+    family    the module that it stands in, by which it is added
     does      what it does in an architecture (FACTS)
     role      style role (ROLES); ``param_role``: what its weights count as (PARAM_ROLES)
     inputs    names of the input ports; a ``variadic`` op takes any number beyond them
@@ -626,8 +625,8 @@ class Op:
 
     name: str
     summary: str
-    family: str
     examples: tuple[Example, ...]
+    family: str = ""
     does: tuple[str, ...] = ()
     role: str = "plain"
     param_role: str = ""
@@ -740,12 +739,17 @@ class UnknownOp(KeyError):
 _OPS: dict[str, Op] = {}
 
 
-def register(op: Op) -> Op:
-    """Add a record; each name once."""
-    if op.name in _OPS:
-        raise ValueError(f"op '{op.name}' is registered twice")
-    _OPS[op.name] = op
-    return op
+def family(name: str, make: Callable[P, Op]) -> Callable[P, Op]:
+    """What makes and adds the records of a family, each name once: ``op = family("mask", Op)``."""
+
+    def add(*args: P.args, **fields: P.kwargs) -> Op:
+        op = replace(make(*args, **fields), family=name)
+        if op.name in _OPS:
+            raise ValueError(f"op '{op.name}' is registered twice")
+        _OPS[op.name] = op
+        return op
+
+    return add
 
 
 def get(name: str) -> Op:

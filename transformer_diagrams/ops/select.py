@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
 from transformer_diagrams.dims import Verdict, minimum
+from transformer_diagrams.ops.arrays import Array, Arrays, Tensors, np
 from transformer_diagrams.ops.registry import (
-    Array,
     Attr,
     Call,
     Example,
     Op,
     OpFault,
     Shape,
-    register,
+    family,
 )
 from transformer_diagrams.ops.rules import unify
 from transformer_diagrams.ops.shape import axis_attr
+
+op = family("select", Op)
 
 
 def _top_k_shape(c: Call) -> tuple[Shape, ...]:
@@ -27,36 +27,31 @@ def _top_k_shape(c: Call) -> tuple[Shape, ...]:
     return (kept, kept)
 
 
-def _top_k_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
-    import numpy as np
-
+def _top_k_value(c: Call, inputs: Arrays, weights: Tensors) -> list[Array]:
     x, axis = inputs[0], c["axis"]
     order = np.argsort(-x, axis=axis, kind="stable")
     index = np.take(order, range(min(c.number("k"), x.shape[axis])), axis=axis)
     return [np.take_along_axis(x, index, axis=axis), index]
 
 
-register(
-    Op(
-        name="top_k",
-        does=("choice",),
-        summary="The k largest along an axis, or all where there are fewer: their values, and "
-        "their indices. Work is one comparison an element.",
-        family="select",
-        role="topk",
-        outputs=("values", "index"),
-        attrs=(Attr("k", "dim", "how many", required=True), axis_attr("the axis")),
-        shape=_top_k_shape,
-        work=lambda c: c.x.numel(),
-        text=lambda c: f"top-${c['k'].tex(c.tex)}$",
-        value=_top_k_value,
-        examples=(
-            Example([["d_t", "d_s"]], [["d_t", "min(k, d_s)"], ["d_t", "min(k, d_s)"]],
-                    {"k": "k"}, flops="d_t d_s", label="top-$k$"),
-            Example([[3, 4]], [[3, 2], [3, 2]], {"k": 2}, flops=12),
-            Example([[3, 4]], [[3, 4], [3, 4]], {"k": 9}, flops=12),
-        ),
-    )
+op(
+    name="top_k",
+    does=("choice",),
+    summary="The k largest along an axis, or all where there are fewer: their values, and "
+    "their indices. Work is one comparison an element.",
+    role="topk",
+    outputs=("values", "index"),
+    attrs=(Attr("k", "dim", "how many", required=True), axis_attr("the axis")),
+    shape=_top_k_shape,
+    work=lambda c: c.x.numel(),
+    text=lambda c: f"top-${c['k'].tex(c.tex)}$",
+    value=_top_k_value,
+    examples=(
+        Example([["d_t", "d_s"]], [["d_t", "min(k, d_s)"], ["d_t", "min(k, d_s)"]],
+                {"k": "k"}, flops="d_t d_s", label="top-$k$"),
+        Example([[3, 4]], [[3, 2], [3, 2]], {"k": 2}, flops=12),
+        Example([[3, 4]], [[3, 4], [3, 4]], {"k": 9}, flops=12),
+    ),
 )
 
 
@@ -72,73 +67,62 @@ def _gather_shape(c: Call) -> tuple[Shape, ...]:
     return (c.x.with_axis(axis, *index.dims),)
 
 
-def _gather_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
-    import numpy as np
-
+def _gather_value(c: Call, inputs: Arrays, weights: Tensors) -> list[Array]:
     x, index = inputs
     if c["rowwise"]:
         return [np.take_along_axis(x, index, axis=-1)]
     return [x.take(index, axis=c["axis"])]
 
 
-register(
-    Op(
-        name="gather",
-        does=("pick",),
-        summary="Pick entries along an axis by index: x [s, ..], index [t, k] -> [t, k, ..]; or, "
-        "`rowwise`, from each row of x its own: x [t, n], index [t, k] -> [t, k].",
-        family="select",
-        inputs=("x", "index"),
-        attrs=(
-            axis_attr("the axis that is picked from; the axes of index replace it", 0),
-            Attr("rowwise", "bool", "each row along the last axis is picked from by its own "
-                 "indices", False),
-        ),
-        shape=_gather_shape,
-        text="gather",
-        value=_gather_value,
-        examples=(
-            Example([["n_h", "d_s", "d_K"], ["d_t", "k"]], [["n_h", "d_t", "k", "d_K"]],
-                    {"axis": -2}, label="gather"),
-            Example([[5, 4], [3, 2]], [[3, 2, 4]]),
-            Example([["d_t", "N"], ["d_t", "K"]], [["d_t", "K"]], {"rowwise": True}),
-            Example([[3, 8], [3, 2]], [[3, 2]], {"rowwise": True}),
-        ),
-    )
+op(
+    name="gather",
+    does=("pick",),
+    summary="Pick entries along an axis by index: x [s, ..], index [t, k] -> [t, k, ..]; or, "
+    "`rowwise`, from each row of x its own: x [t, n], index [t, k] -> [t, k].",
+    inputs=("x", "index"),
+    attrs=(
+        axis_attr("the axis that is picked from; the axes of index replace it", 0),
+        Attr("rowwise", "bool", "each row along the last axis is picked from by its own "
+             "indices", False),
+    ),
+    shape=_gather_shape,
+    text="gather",
+    value=_gather_value,
+    examples=(
+        Example([["n_h", "d_s", "d_K"], ["d_t", "k"]], [["n_h", "d_t", "k", "d_K"]],
+                {"axis": -2}, label="gather"),
+        Example([[5, 4], [3, 2]], [[3, 2, 4]]),
+        Example([["d_t", "N"], ["d_t", "K"]], [["d_t", "K"]], {"rowwise": True}),
+        Example([[3, 8], [3, 2]], [[3, 2]], {"rowwise": True}),
+    ),
 )
 
 for _name, _words in (
     ("argmax", "Index of the largest entry along the last axis."),
     ("sample", "An index drawn from the distribution along the last axis."),
 ):
-    register(
-        Op(
-            name=_name,
-            summary=_words,
-            family="select",
-            shape=lambda c: (Shape(c.need_axes(0, 1).dims[:-1], c.x.lead),),
-            work=lambda c: c.x.numel(),
-            text=_name,
-            # A draw is no function of the input, so `sample` has no value.
-            value=(lambda c, x, w: [x[0].argmax(axis=-1)]) if _name == "argmax" else None,
-            examples=(
-                Example([["d_t", "V"]], [["d_t"]], flops="d_t V", label=_name),
-                Example([[3, 4]], [[3]], flops=12),
-            ),
-        )
-    )
-
-register(
-    Op(
-        name="id_map",
-        summary="Integers to integers by a fixed table, such as draft to target vocabulary.",
-        family="select",
-        role="data",
-        attrs=(Attr("size", "dim", "entries of the table, which is no parameter"),),
-        text="id map",
+    op(
+        name=_name,
+        summary=_words,
+        shape=lambda c: (Shape(c.need_axes(0, 1).dims[:-1], c.x.lead),),
+        work=lambda c: c.x.numel(),
+        text=_name,
+        # A draw is no function of the input, so `sample` has no value.
+        value=(lambda c, x, w: [x[0].argmax(axis=-1)]) if _name == "argmax" else None,
         examples=(
-            Example([["d_t"]], [["d_t"]], {"size": "V_d"}, label="id map"),
-            Example([[3]], [[3]]),
+            Example([["d_t", "V"]], [["d_t"]], flops="d_t V", label=_name),
+            Example([[3, 4]], [[3]], flops=12),
         ),
     )
+
+op(
+    name="id_map",
+    summary="Integers to integers by a fixed table, such as draft to target vocabulary.",
+    role="data",
+    attrs=(Attr("size", "dim", "entries of the table, which is no parameter"),),
+    text="id map",
+    examples=(
+        Example([["d_t"]], [["d_t"]], {"size": "V_d"}, label="id map"),
+        Example([[3]], [[3]]),
+    ),
 )

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
 from transformer_diagrams.dims import Dim, Verdict, const, product
+from transformer_diagrams.ops.arrays import Array, Arrays, Tensors, np
 from transformer_diagrams.ops.registry import (
     ONE,
     ZERO,
-    Array,
     Attr,
     Call,
     Example,
@@ -16,10 +14,12 @@ from transformer_diagrams.ops.registry import (
     OpFault,
     Shape,
     axes_text,
+    family,
     listed,
-    register,
 )
 from transformer_diagrams.ops.rules import need_inputs, total
+
+op = family("shape", Op)
 
 _MOST_PARTS = 64
 
@@ -60,36 +60,31 @@ def _split_shape(c: Call) -> tuple[Shape, ...]:
     return tuple(c.x.with_axis(axis, size) for size in sizes)
 
 
-def _split_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
-    import numpy as np
-
+def _split_value(c: Call, inputs: Arrays, weights: Tensors) -> list[Array]:
     axis, sizes = _split_sizes(c)
     ends = np.cumsum([size.evaluate(c.bindings) for size in sizes])
     return list(np.split(inputs[0], ends[:-1], axis=axis))
 
 
-register(
-    Op(
-        name="split",
-        does=("cut",),
-        summary="Cut an axis into parts: of given `sizes`, or into `parts` equal ones.",
-        family="shape",
-        outputs=(),
-        attrs=(
-            Attr("sizes", "dims", "sizes of the parts; their sum must be the axis"),
-            Attr("parts", "dim", "number of equal parts, where no sizes are given", 2),
-            axis_attr("the axis that is cut"),
-        ),
-        shape=_split_shape,
-        text="split",
-        value=_split_value,
-        examples=(
-            Example([["n_h", "d_t", "d_K + d_R"]], [["n_h", "d_t", "d_K"], ["n_h", "d_t", "d_R"]],
-                    {"sizes": ["d_K", "d_R"]}, label="split"),
-            Example([[3, 6]], [[3, 4], [3, 2]], {"sizes": [4, 2]}),
-            Example([[6, 3]], [[2, 3], [2, 3], [2, 3]], {"parts": 3, "axis": 0}),
-        ),
-    )
+op(
+    name="split",
+    does=("cut",),
+    summary="Cut an axis into parts: of given `sizes`, or into `parts` equal ones.",
+    outputs=(),
+    attrs=(
+        Attr("sizes", "dims", "sizes of the parts; their sum must be the axis"),
+        Attr("parts", "dim", "number of equal parts, where no sizes are given", 2),
+        axis_attr("the axis that is cut"),
+    ),
+    shape=_split_shape,
+    text="split",
+    value=_split_value,
+    examples=(
+        Example([["n_h", "d_t", "d_K + d_R"]], [["n_h", "d_t", "d_K"], ["n_h", "d_t", "d_R"]],
+                {"sizes": ["d_K", "d_R"]}, label="split"),
+        Example([[3, 6]], [[3, 4], [3, 2]], {"sizes": [4, 2]}),
+        Example([[6, 3]], [[2, 3], [2, 3], [2, 3]], {"parts": 3, "axis": 0}),
+    ),
 )
 
 
@@ -124,42 +119,37 @@ def _as_wide(c: Call, other: Shape) -> Shape:
     return Shape((*c.x.dims[:missing], *other.dims), other.lead)
 
 
-def _concat_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
-    import numpy as np
-
+def _concat_value(c: Call, inputs: Arrays, weights: Tensors) -> list[Array]:
     if c["broadcast"]:
         lead = inputs[0].shape
         inputs = [np.broadcast_to(x, (*lead[: len(lead) - x.ndim], *x.shape)) for x in inputs]
     return [np.concatenate(inputs, axis=c["axis"])]
 
 
-register(
-    Op(
-        name="concat",
-        does=("join",),
-        summary="Join tensors along one axis, whose sizes add up; all other axes must agree.",
-        family="shape",
-        inputs=("a", "b"),
-        ordered=True,
-        variadic=True,
-        attrs=(
-            axis_attr("the axis that grows"),
-            Attr("broadcast", "bool", "an input may lack leading axes of the first, such as that "
-                 "of heads, and then serves all of them", False),
-        ),
-        shape=_concat_shape,
-        text="concat",
-        value=_concat_value,
-        examples=(
-            Example([["n_h", "d_t", "d_K"], ["n_h", "d_t", "d_R"]], [["n_h", "d_t", "d_K + d_R"]],
-                    label="concat"),
-            Example([[3, 4], [3, 2], [3, 1]], [[3, 7]]),
-            Example([[1, 4], [3, 4]], [[4, 4]], {"axis": 0}),
-            Example([["n_h", "d_s", "d_K"], ["d_s", "d_R"]], [["n_h", "d_s", "d_K + d_R"]],
-                    {"broadcast": True}),
-            Example([[2, 3, 4], [3, 1]], [[2, 3, 5]], {"broadcast": True}),
-        ),
-    )
+op(
+    name="concat",
+    does=("join",),
+    summary="Join tensors along one axis, whose sizes add up; all other axes must agree.",
+    inputs=("a", "b"),
+    ordered=True,
+    variadic=True,
+    attrs=(
+        axis_attr("the axis that grows"),
+        Attr("broadcast", "bool", "an input may lack leading axes of the first, such as that "
+             "of heads, and then serves all of them", False),
+    ),
+    shape=_concat_shape,
+    text="concat",
+    value=_concat_value,
+    examples=(
+        Example([["n_h", "d_t", "d_K"], ["n_h", "d_t", "d_R"]], [["n_h", "d_t", "d_K + d_R"]],
+                label="concat"),
+        Example([[3, 4], [3, 2], [3, 1]], [[3, 7]]),
+        Example([[1, 4], [3, 4]], [[4, 4]], {"axis": 0}),
+        Example([["n_h", "d_s", "d_K"], ["d_s", "d_R"]], [["n_h", "d_s", "d_K + d_R"]],
+                {"broadcast": True}),
+        Example([[2, 3, 4], [3, 1]], [[2, 3, 5]], {"broadcast": True}),
+    ),
 )
 
 # -- reshape and transpose ------------------------------------------------------------------------
@@ -201,28 +191,21 @@ def _same_count(c: Call, have: Dim, want: Dim, result: Shape) -> None:
     )
 
 
-def _reshape_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
-    return [inputs[0].reshape([size.evaluate(c.bindings) for size in c["to"]])]
-
-
-register(
-    Op(
-        name="reshape",
-        does=("form",),
-        summary="The same elements in the same order, in other axes; one size may be -1.",
-        family="shape",
-        attrs=(Attr("to", "dims", "sizes of the new axes; -1 is worked out", required=True,
-                    beside=-1),),
-        shape=_reshape_shape,
-        text="reshape",
-        value=_reshape_value,
-        examples=(
-            Example([["d_t", "n_h d_K"]], [["d_t", "n_h", "d_K"]], {"to": ["d_t", "n_h", "d_K"]},
-                    label="reshape"),
-            Example([[2, 3, 4]], [[6, 4]], {"to": [-1, 4]}),
-            Example([[2, 3, 4]], [[4, 6]], {"to": [4, 6]}),
-        ),
-    )
+op(
+    name="reshape",
+    does=("form",),
+    summary="The same elements in the same order, in other axes; one size may be -1.",
+    attrs=(Attr("to", "dims", "sizes of the new axes; -1 is worked out", required=True,
+                beside=-1),),
+    shape=_reshape_shape,
+    text="reshape",
+    value=lambda c, x, w: [x[0].reshape([size.evaluate(c.bindings) for size in c["to"]])],
+    examples=(
+        Example([["d_t", "n_h d_K"]], [["d_t", "n_h", "d_K"]], {"to": ["d_t", "n_h", "d_K"]},
+                label="reshape"),
+        Example([[2, 3, 4]], [[6, 4]], {"to": [-1, 4]}),
+        Example([[2, 3, 4]], [[4, 6]], {"to": [4, 6]}),
+    ),
 )
 
 
@@ -247,21 +230,18 @@ def _order(c: Call) -> list[int]:
     return found
 
 
-register(
-    Op(
-        name="transpose",
-        does=("form",),
-        summary="The axes in another order; by default the last two change places.",
-        family="shape",
-        attrs=(Attr("order", "dims", "for each new axis the old one, counted from 0", least=None),),
-        shape=lambda c: (Shape(tuple(c.x.dims[p] for p in _order(c)), c.x.lead),),
-        text="transpose",
-        value=lambda c, x, w: [x[0].transpose(_order(c))],
-        examples=(
-            Example([["n_h", "d_s", "d_K"]], [["n_h", "d_K", "d_s"]], label="transpose"),
-            Example([[2, 3, 4]], [[4, 2, 3]], {"order": [2, 0, 1]}),
-        ),
-    )
+op(
+    name="transpose",
+    does=("form",),
+    summary="The axes in another order; by default the last two change places.",
+    attrs=(Attr("order", "dims", "for each new axis the old one, counted from 0", least=None),),
+    shape=lambda c: (Shape(tuple(c.x.dims[p] for p in _order(c)), c.x.lead),),
+    text="transpose",
+    value=lambda c, x, w: [x[0].transpose(_order(c))],
+    examples=(
+        Example([["n_h", "d_s", "d_K"]], [["n_h", "d_K", "d_s"]], label="transpose"),
+        Example([[2, 3, 4]], [[4, 2, 3]], {"order": [2, 0, 1]}),
+    ),
 )
 
 # -- parts of an axis -----------------------------------------------------------------------------
@@ -290,34 +270,31 @@ def _slice_shape(c: Call) -> tuple[Shape, ...]:
     return (c.x.with_axis(axis, stop - start),)
 
 
-def _slice_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
+def _slice_value(c: Call, inputs: Arrays, weights: Tensors) -> list[Array]:
     axis, start, stop = _range(c)
     cut = slice(start.evaluate(c.bindings), stop.evaluate(c.bindings))
     return [inputs[0][(*[slice(None)] * axis, cut)]]
 
 
-register(
-    Op(
-        name="slice",
-        does=("cut",),
-        summary="A range of one axis, from `start` to before `stop`; negative ones count from the "
-        "end.",
-        family="shape",
-        attrs=(
-            Attr("start", "dim", "first index that is kept", 0, least=None),
-            Attr("stop", "dim", "first index that is not kept (default: the end)", least=None),
-            axis_attr("the axis that is cut"),
-        ),
-        shape=_slice_shape,
-        text="slice",
-        value=_slice_value,
-        examples=(
-            Example([["n_h", "d_t", "d_K + d_R"]], [["n_h", "d_t", "d_R"]], {"start": "d_K"},
-                    label="slice"),
-            Example([[3, 6]], [[3, 3]], {"start": 2, "stop": -1}),
-            Example([[3, 6]], [[1, 6]], {"stop": 1, "axis": 0}),
-        ),
-    )
+op(
+    name="slice",
+    does=("cut",),
+    summary="A range of one axis, from `start` to before `stop`; negative ones count from the "
+    "end.",
+    attrs=(
+        Attr("start", "dim", "first index that is kept", 0, least=None),
+        Attr("stop", "dim", "first index that is not kept (default: the end)", least=None),
+        axis_attr("the axis that is cut"),
+    ),
+    shape=_slice_shape,
+    text="slice",
+    value=_slice_value,
+    examples=(
+        Example([["n_h", "d_t", "d_K + d_R"]], [["n_h", "d_t", "d_R"]], {"start": "d_K"},
+                label="slice"),
+        Example([[3, 6]], [[3, 3]], {"start": 2, "stop": -1}),
+        Example([[3, 6]], [[1, 6]], {"stop": 1, "axis": 0}),
+    ),
 )
 
 
@@ -339,9 +316,7 @@ def _distance(c: Call) -> Dim:
     return -by if number is not None and number < 0 else by
 
 
-def _shift_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
-    import numpy as np
-
+def _shift_value(c: Call, inputs: Arrays, weights: Tensors) -> list[Array]:
     x, by = np.moveaxis(inputs[0], c["axis"], 0), c["by"].evaluate(c.bindings)
     n = len(x)
     kept = x[: n - by] if by >= 0 else x[-by:]
@@ -351,27 +326,24 @@ def _shift_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array])
     return [np.moveaxis(kept, 0, c["axis"])]
 
 
-register(
-    Op(
-        name="shift",
-        summary="Move a sequence to later positions by `by` (earlier, if negative): zeros come in, "
-        "or with `shorten` the sequence is that much shorter.",
-        family="shape",
-        attrs=(
-            Attr("by", "dim", "how many positions", 1, least=None),
-            axis_attr("the axis of positions", 0),
-            Attr("shorten", "bool", "leave the positions out that have nothing", False),
-        ),
-        shape=_shift_shape,
-        text=lambda c: f"shift by ${c['by'].tex(c.tex)}$",
-        value=_shift_value,
-        examples=(
-            Example([["d_t"]], [["d_t"]], label="shift by $1$"),
-            Example([["d_t", "d_m"]], [["d_t - k", "d_m"]], {"by": "k", "shorten": True},
-                    label="shift by $k$"),
-            Example([[5, 4]], [[3, 4]], {"by": -2, "shorten": True}),
-        ),
-    )
+op(
+    name="shift",
+    summary="Move a sequence to later positions by `by` (earlier, if negative): zeros come in, "
+    "or with `shorten` the sequence is that much shorter.",
+    attrs=(
+        Attr("by", "dim", "how many positions", 1, least=None),
+        axis_attr("the axis of positions", 0),
+        Attr("shorten", "bool", "leave the positions out that have nothing", False),
+    ),
+    shape=_shift_shape,
+    text=lambda c: f"shift by ${c['by'].tex(c.tex)}$",
+    value=_shift_value,
+    examples=(
+        Example([["d_t"]], [["d_t"]], label="shift by $1$"),
+        Example([["d_t", "d_m"]], [["d_t - k", "d_m"]], {"by": "k", "shorten": True},
+                label="shift by $k$"),
+        Example([[5, 4]], [[3, 4]], {"by": -2, "shorten": True}),
+    ),
 )
 
 # -- one value for an axis ------------------------------------------------------------------------
@@ -393,28 +365,25 @@ for _name, _words, _label in (
     ("mean", "The mean along one axis.", "mean"),
     ("sum", "The sum along one axis, e.g. over heads.", "sum"),
 ):
-    register(
-        Op(
-            name=_name,
-            summary=_words,
-            family="shape",
-            attrs=(axis_attr("the axis that goes"), KEEP),
-            shape=_reduced,
-            work=lambda c: c.x.numel(),
-            text=_label,
-            value=lambda c, x, w: [
-                getattr(x[0], c.op.name)(axis=c["axis"], keepdims=c["keep"])
-            ],
-            examples=(
-                Example([["n_h", "d_t", "d_m"]], [["d_t", "d_m"]], {"axis": 0},
-                        flops="n_h d_t d_m", label=_label),
-                Example([[3, 4]], [[3, 1]], {"keep": True}, flops=12),
-            ),
-        )
+    op(
+        name=_name,
+        summary=_words,
+        attrs=(axis_attr("the axis that goes"), KEEP),
+        shape=_reduced,
+        work=lambda c: c.x.numel(),
+        text=_label,
+        value=lambda c, x, w: [
+            getattr(x[0], c.op.name)(axis=c["axis"], keepdims=c["keep"])
+        ],
+        examples=(
+            Example([["n_h", "d_t", "d_m"]], [["d_t", "d_m"]], {"axis": 0},
+                    flops="n_h d_t d_m", label=_label),
+            Example([[3, 4]], [[3, 1]], {"keep": True}, flops=12),
+        ),
     )
 
 
-def _pool_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) -> list[Array]:
+def _pool_value(c: Call, inputs: Arrays, weights: Tensors) -> list[Array]:
     x, kind, axis = inputs[0], c["kind"], c["axis"]
     if kind in ("first", "last"):
         return [x.take(0 if kind == "first" else -1, axis=axis)]
@@ -424,23 +393,20 @@ def _pool_value(c: Call, inputs: Sequence[Array], weights: Mapping[str, Array]) 
 _POOLED = {"mean": "mean pooling", "max": "max pooling", "first": "first token",
            "last": "last token"}
 
-register(
-    Op(
-        name="pool",
-        summary="One vector for a sequence: the mean or maximum over positions, or one of them.",
-        family="shape",
-        attrs=(
-            Attr("kind", "enum", "how", "mean", choices=("mean", "max", "first", "last")),
-            axis_attr("the axis of positions", -2),
-        ),
-        shape=lambda c: (c.x.with_axis(c.axis(0, c["axis"])),),
-        work=lambda c: c.x.numel() if c["kind"] in ("mean", "max") else ZERO,
-        text=lambda c: _POOLED[c["kind"]],
-        value=_pool_value,
-        examples=(
-            Example([["d_t", "d_m"]], [["d_m"]], {"kind": "first"}, label="first token"),
-            Example([[3, 4]], [[4]], flops=12, label="mean pooling"),
-            Example([[2, 3, 4]], [[2, 4]], {"kind": "max"}, flops=24),
-        ),
-    )
+op(
+    name="pool",
+    summary="One vector for a sequence: the mean or maximum over positions, or one of them.",
+    attrs=(
+        Attr("kind", "enum", "how", "mean", choices=("mean", "max", "first", "last")),
+        axis_attr("the axis of positions", -2),
+    ),
+    shape=lambda c: (c.x.with_axis(c.axis(0, c["axis"])),),
+    work=lambda c: c.x.numel() if c["kind"] in ("mean", "max") else ZERO,
+    text=lambda c: _POOLED[c["kind"]],
+    value=_pool_value,
+    examples=(
+        Example([["d_t", "d_m"]], [["d_m"]], {"kind": "first"}, label="first token"),
+        Example([[3, 4]], [[4]], flops=12, label="mean pooling"),
+        Example([[2, 3, 4]], [[2, 4]], {"kind": "max"}, flops=24),
+    ),
 )
