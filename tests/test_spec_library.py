@@ -83,6 +83,32 @@ def test_bindings_must_be_sizes_or_options_of_the_used_spec(
     assert fault.hint == "did you mean 'n_g'?"
 
 
+@pytest.mark.parametrize(
+    ("given", "code", "words"),
+    [
+        ("{n_g: w}", "unknown-dim", "'w' is no size of 'a'"),
+        ("{n_g: 2 d + w}", "unknown-dim", "'w' is no size of 'a'"),
+        ("{n_g: o}", "unknown-dim", "'o' is no size of 'a'"),
+        ("{n_g: true}", "unknown-dim", "'n_g' of 'gqa' is a size"),
+        ("{bias: maybe}", "bad-choice", "cannot be 'maybe'"),
+        ("{bias: word}", "bad-choice", "cannot be 'word'"),
+        ("{bias: 1}", "bad-choice", "cannot be '1'"),
+        ("{bias: o, n_g: 2 d}", "", ""),
+        ("{bias: 'True'}", "", ""),
+    ],
+)
+def test_with_gives_sizes_and_options_of_their_own_kind(
+    library: SpecLibrary, tmp_path: Path, given: str, code: str, words: str
+) -> None:
+    head = "dims: {d: x}\noptions: {o: {}, word: {choices: [p, q]}}\n"
+    mine = write(tmp_path, a=f"{head}blocks: [{{use: gqa, with: {given}}}]\n")
+    _, report = library.load(str(mine / "a.yaml"))
+    assert [fault.code for fault in report.faults] == ([code] if code else [])
+    for fault in report.faults:
+        assert words in fault.message
+        assert (fault.span.line, fault.path.split(".")[1]) == (3, "with")
+
+
 def test_faults_of_used_files_are_reported_with_their_own_place(
     library: SpecLibrary, tmp_path: Path
 ) -> None:

@@ -57,6 +57,7 @@ class BlockReader:
         self.taken: set[str] = set()  # names that must not be generated
         self.generated: set[str] = set()
         self._count: dict[str, int] = {}
+        self.weighted: set[str] = set()  # ids of ops and used specs
         self.references: list[tuple[Text, str, str]] = []  # ref, path, "from" or "share"
         self.uses: list[tuple[str, Span, str]] = []
 
@@ -162,13 +163,9 @@ class BlockReader:
         if keys is None:
             return None
         self._missing(keys, (), self.f.span(node), path)
-        return Block(
-            kind="op",
-            span=self.f.span(node),
-            path=path,
-            id=self.generated_id(node.text),
-            op=node.text,
-        )
+        block_id = self.generated_id(node.text)
+        self.weighted.add(block_id)
+        return Block(kind="op", span=self.f.span(node), path=path, id=block_id, op=node.text)
 
     # -- the kind
 
@@ -387,6 +384,8 @@ class BlockReader:
             block_id = self.explicit_id(given, node.entries["id"][1], f"{path}.id")
         else:
             block_id = self.generated_id(name or kind)
+        if kind in ("op", "use"):
+            self.weighted.add(block_id)
         return Block(
             kind=kind,
             span=Span(file, node.line, node.column),
@@ -483,8 +482,14 @@ class BlockReader:
         f, kind = self.f, attr.kind
         assert keys is not None
         span = Span(f.file, node.line, node.column)
-        if type(node) is Scalar and node.text in f.options and kind_of(node) == "text":
-            return Value(node.text, span)
+        if (
+            type(node) is Scalar
+            and node.text in f.options
+            and kind not in ("dim", "dims", "int", "float")
+            and kind_of(node) == "text"
+            and node.text not in attr.choices
+        ):
+            return Value(node.text, span) if self._option(node, path, attr) else None
         value: Any
         if kind == "dim":
             value = f.size(node, path, least=attr.least, beside=attr.beside)
@@ -507,6 +512,30 @@ class BlockReader:
             text = f.text(node, path, keys.label_keys[attr.name])
             value = text.value if text else None
         return None if value is None else Value(value, span)
+
+    def _option(self, node: Scalar, path: str, attr: Attr) -> bool:
+        """Whether an option has values of an attribute's kind; a fault if it has not."""
+        choices = self.f.options[node.text].choices
+        if attr.kind == "bool":
+            if not choices:
+                return True
+            message = f"'{attr.name}' is true or false, but the option '{node.text}' is a word"
+            expected, hint = "true, false or an option without choices", ""
+        elif not choices:
+            message = (
+                f"'{attr.name}' must be text, but '{node.text}' is an option that is true or false"
+            )
+            expected = "text, or the name of an option that has words to choose from"
+            hint = f"call the option something else if the text '{node.text}' is meant"
+        elif attr.kind == "enum" and not {*choices} & {*attr.choices}:
+            message = f"'{attr.name}' cannot be any of the words of the option '{node.text}'"
+            expected, hint = f"an option with words of {', '.join(attr.choices)}", ""
+        else:
+            return True
+        self.f.fault(
+            "bad-choice", message, node, path, found=node.text, expected=expected, hint=hint
+        )
+        return False
 
     def _carried(self, node: Node, path: str) -> tuple[Text, ...]:
         """Names that are given here, as ids are."""

@@ -140,7 +140,7 @@ class Fields:
         self.source = source
         self.report = report
         self.file = source.file
-        self.dims: Mapping[str, object] | None = None  # None: the file has no `dims:`
+        self.dims: Mapping[str, object] = {}
         self.options: Mapping[str, OptionSpec] = {}
         self._good: set[str] = set()  # expressions already found right
         self._hash = "#" in source.text
@@ -540,24 +540,27 @@ class Fields:
         )
 
     def declared(self, free: Iterable[str], node: Scalar, path: str) -> bool:
-        """Whether all names are declared sizes (or options); a fault for each that is not."""
-        if self.dims is None:
-            return True
+        """Whether all names are declared sizes; a fault for each that is not."""
         right = True
         for name in sorted(free):
-            if name in self.dims or name in self.options:
+            if name in self.dims:
                 continue
             right = False
             match = re.search(rf"(?<![A-Za-z0-9_]){re.escape(name)}(?![A-Za-z0-9_'])", node.text)
             hint = self.did_you_mean(name, self.dims, "dim")
+            option = name in self.options
             self.fault(
                 "unknown-dim",
-                f"'{name}' is not declared under 'dims'",
+                f"'{name}' is an option, not a size"
+                if option
+                else f"'{name}' is not declared under 'dims'",
                 self.source.inside(node, match.start() if match else 0),
                 path,
                 found=name,
                 expected="a declared size" + self._listed(self.dims),
-                hint=(hint + " Otherwise add" if hint else "add") + f" it to 'dims': {name}: ...",
+                hint=hint
+                if option
+                else (hint + " Otherwise add" if hint else "add") + f" it to 'dims': {name}: ...",
             )
         return right
 

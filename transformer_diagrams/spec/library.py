@@ -15,6 +15,7 @@ from typing import Final
 
 from transformer_diagrams import reading
 from transformer_diagrams.bundled import bundled_dir
+from transformer_diagrams.dims import names_in
 from transformer_diagrams.errors import (
     NOWHERE,
     DiagramError,
@@ -22,11 +23,12 @@ from transformer_diagrams.errors import (
     Report,
     Span,
     TooManyFaults,
+    did_you_mean,
     nearest,
 )
 from transformer_diagrams.spec.blocks import walk
 from transformer_diagrams.spec.load import load_path
-from transformer_diagrams.spec.model import Block, Spec
+from transformer_diagrams.spec.model import Block, Spec, Value
 
 _SUFFIXES: Final = (".yaml", ".yml")
 
@@ -232,17 +234,20 @@ class SpecLibrary:
             if block.bind:
                 used, own = self._file(path)
                 if not own.errors:
-                    self._bindings(block, used, report)
+                    self._bindings(block, spec, used, report)
         for ref in spec.builds_on:
             if self._find(ref.value, spec) is None:
                 report.add(self._missing(ref.value, ref.span, "builds_on", spec))
         return found
 
     @staticmethod
-    def _bindings(block: Block, used: Spec, report: Report) -> None:
+    def _bindings(block: Block, spec: Spec, used: Spec, report: Report) -> None:
         known = [*used.dims, *used.options]
-        for name in block.bind:
+        for name, given in block.bind.items():
             if name in used.dims or name in used.options:
+                wrong = _binding_fault(name, given, spec, used, f"{block.path}.with.{name}")
+                if wrong is not None:
+                    report.add(wrong)
                 continue
             close = nearest(name, known)
             report.add(
@@ -276,6 +281,41 @@ class SpecLibrary:
                 for i in range(len(trail) - 1)
             ),
         )
+
+
+def _binding_fault(name: str, given: Value, spec: Spec, used: Spec, path: str) -> Fault | None:
+    """What is wrong with a value for a size or an option of the used spec."""
+    text = str(given.value)
+    option, mine = used.options.get(name), spec.options.get(text)
+    if option is not None:
+        legal = option.choices or ("true", "false")
+        words = mine.choices or ("true", "false") if mine is not None else ()
+        if (text if option.choices else text.lower()) in legal or {*legal} & {*words}:
+            return None
+        return Fault(
+            "bad-choice",
+            f"the option '{name}' of '{used.id}' cannot be '{text}'",
+            given.span,
+            path=path,
+            found=text,
+            expected=f"one of {', '.join(legal)}, or the name of an option with such a value",
+            hint=did_you_mean(text, [*legal, *spec.options]),
+        )
+    if isinstance(given.value, bool):
+        unknown = text.lower()
+    else:
+        unknown = next((one for one in sorted(names_in(text)) if one not in spec.dims), "")
+    if not unknown:
+        return None
+    return Fault(
+        "unknown-dim",
+        f"'{unknown}' is no size of '{spec.id}', but '{name}' of '{used.id}' is a size",
+        given.span,
+        path=path,
+        found=text,
+        expected="a size in the names of this spec",
+        hint=did_you_mean(unknown, spec.dims),
+    )
 
 
 def _is_spec(spec: Spec, report: Report) -> bool:

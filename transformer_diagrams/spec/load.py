@@ -398,14 +398,14 @@ class _Loader:
                     choice = self._option_value(inner, inner_at, f.options[word].choices)
                     if choice is not None:
                         options[word] = Value(choice, f.span(inner))
-                elif f.dims is not None and word in f.dims:
+                elif word in f.dims:
                     text = f.constant(inner, inner_at)
                     if text is not None:
                         whole = kind_of(inner) == "int" and len(text.value) <= 18
                         number: int | str = int(text.value) if whole else text.value
                         dims[word] = Value(number, text.span)
                 else:
-                    known = [*(f.dims or ()), *f.options]
+                    known = [*f.dims, *f.options]
                     f.fault(
                         "unknown-dim",
                         f"'{word[:60]}' is neither a size nor an option of this spec",
@@ -520,12 +520,11 @@ class _Loader:
                     expected="different names, as 'from' may mean either",
                     notes=(("the input is here", self.inputs[name].span),),
                 )
-        blocks = reader.ids.keys() | reader.generated
-        anything = blocks | self.inputs.keys()
+        anything = reader.ids.keys() | reader.generated | self.inputs.keys()
         for ref, path, what in reader.references:
             if ref.value == PREV and what != "share":
                 continue
-            self._known(ref, path, blocks if what == "share" else anything, what)
+            self._known(ref, path, reader.weighted if what == "share" else anything, what)
         for name in (PREV,):
             if name in reader.ids or name in self.inputs:
                 f.fault(
@@ -540,14 +539,16 @@ class _Loader:
             self._known(ref, path, anything, "from")
 
     def _known(self, ref: Text, path: str, known: set[str], what: str) -> None:
-        target = ref.value.partition(".")[0]
+        target = ref.value if what == "share" else ref.value.partition(".")[0]
         if target in known:
             return
         close = self.f.near(target, known, what)
-        kinds = "no block" if what == "share" else "no block and no input"
+        kinds = "no block with weights" if what == "share" else "no block and no input"
         hint = f"did you mean '{close}'?" if close else ""
-        if not hint and target in self.inputs:
+        if what == "share" and target in self.inputs:
             hint = "an input has no weights"
+        elif what == "share" and (target in self.reader.ids or target in self.reader.generated):
+            hint = "name an op or a used spec; a structure has no weights of its own"
         if not hint and 0 < len(known) <= 12:
             hint = "known: " + ", ".join(sorted(known))
         self.f.fault(
@@ -556,6 +557,8 @@ class _Loader:
             ref.span,
             path,
             found=ref.value,
-            expected="the id of a block" + ("" if what == "share" else " or the name of an input"),
+            expected="the id of an op or of a used spec"
+            if what == "share"
+            else "the id of a block or the name of an input",
             hint=hint,
         )

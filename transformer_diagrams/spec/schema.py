@@ -104,7 +104,7 @@ _BY_KIND: Final[Mapping[str, Schema]] = {
     "id": _ID,
     "ids": {"anyOf": [_ID, _array(_ID, least=1)]},
     "ref": _REF,
-    "block-ref": _REF,
+    "block-ref": _ID,
     "year": {"type": "integer", "minimum": 1800, "maximum": 2200},
     "texts": _array(_text(LONGEST_LABEL)),
     "spec-ref": {**_text(LONGEST_TEXT), "minLength": 1},
@@ -169,10 +169,10 @@ def _attr(attr: Attr) -> Schema:
         "float": {"type": "number"},
         "str": _text(LONGEST_LABEL),
         "enum": {"enum": list(attr.choices)},
-        "name": _REF,
+        "name": _ID,
     }
     value = kinds[attr.kind]
-    if attr.kind in ("bool", "int", "float", "enum", "dims"):
+    if attr.kind in ("bool", "enum"):
         value = {"anyOf": [value, _OPTION_NAME]}
     made: Schema = {"description": attr.doc, **value}
     if isinstance(attr.default, (bool, int, float, str)):
