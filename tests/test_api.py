@@ -649,3 +649,35 @@ def test_a_record_is_what_the_standard_decorator_makes() -> None:
                 change()
         with pytest.raises(TypeError):
             made()
+
+
+@records.dataclass(slots=True)
+class Draft:
+    """A record that may be written into."""
+
+    a: int
+    b: list[int] = dataclasses.field(default_factory=list)
+
+
+@records.dataclass(frozen=True, slots=True, kw_only=True)
+class Named:
+    """A record whose fields are named when it is made."""
+
+    b: int = 2
+    a: int
+
+
+def test_a_record_may_be_written_into_or_named() -> None:
+    one = Draft(1)
+    one.a, one.b = 3, [4]
+    assert one == Draft(3, b=[4]) == pickle.loads(pickle.dumps(one))
+    assert one != Draft(3)
+    with pytest.raises(TypeError):
+        hash(one)
+    with pytest.raises(AttributeError):
+        one.c = 1  # type: ignore[attr-defined]
+    assert repr(Named(a=1)) == "Named(b=2, a=1)"
+    assert dataclasses.replace(Named(a=1), b=3) == Named(a=1, b=3)
+    assert Named.__match_args__ == ()
+    with pytest.raises(TypeError):
+        Named(1, 2)  # type: ignore[misc]

@@ -506,6 +506,16 @@ def test_a_graphviz_that_hangs_is_stopped(tmp_path: Path, monkeypatch: pytest.Mo
     assert caught.value.faults[0].code == "graphviz-timeout"
 
 
+def test_both_graphviz_get_the_same_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "words"
+    program.write_text('#!/bin/sh\necho "$@ </svg>"\n')
+    program.chmod(0o755)
+    monkeypatch.setattr(graphviz_tool, "find", lambda choice: str(program))
+    assert graphviz_tool.draw_svg("", "pure") == graphviz_tool.draw_svg("", "dot")
+
+
 def test_a_graphviz_that_fails_says_why() -> None:
     with pytest.raises(DiagramError) as caught:
         graphviz_tool.draw_svg("digraph { a -> ")

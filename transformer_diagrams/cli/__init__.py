@@ -13,8 +13,8 @@ def main() -> None:
     """Run the program with the process's arguments and leave with its exit code."""
     import gc
 
-    # A start makes many lasting objects and hardly a circle: looked for less often.
-    gc.set_threshold(50_000, 20, 50)
+    # A figure makes many lasting objects and hardly a circle: looked for in large ones alone.
+    gc.set_threshold(500_000, 20, 50)
     # A closed stdin, stdout or stderr would give its number to the next file that is opened.
     for number in range(3):
         try:
@@ -23,4 +23,6 @@ def main() -> None:
             os.open(os.devnull, os.O_RDWR)
     from transformer_diagrams.cli.app import run
 
-    sys.exit(run(sys.argv[1:]))
+    code = run(sys.argv[1:])
+    gc.freeze()  # the end of the process would look for circles in all that is left
+    sys.exit(code)

@@ -1,8 +1,9 @@
 """The only module that starts a program: Graphviz draws a pinned DOT text as SVG.
 
-The Python package ``graphviz`` puts the command together and runs it. The default program is
-``graphviz-pure`` from the Python package of that name: no system package, the same output on
-every machine. ``dot`` uses the system's Graphviz instead.
+The default program is ``graphviz-pure`` from the Python package of that name: no system package,
+the same output on every machine. ``dot`` uses the system's Graphviz instead, with the command that
+the Python package ``graphviz`` puts together; to import that takes longer than to draw a figure, so
+the other program's is here.
 """
 
 from __future__ import annotations
@@ -40,21 +41,21 @@ def find(choice: str = "pure") -> str:
                 hint=did_you_mean(choice, PROGRAMS, what="choice"),
             )
         )
-    import shutil
-
     program, remedy = PROGRAMS[choice]
     # A venv's scripts lie beside its Python, and are not on the PATH unless it is activated.
     beside = [os.path.dirname(sys.executable), os.path.join(sys.prefix, "bin")]
     if os.name == "nt":
         beside.append(os.path.join(sys.prefix, "Scripts"))
     if choice == "pure":
-        for folder in dict.fromkeys(beside):
-            path = shutil.which(program, path=folder)
-            if path:
+        for folder in beside:
+            path = os.path.join(folder, f"{program}.exe" if os.name == "nt" else program)
+            if os.path.isfile(path) and os.access(path, os.X_OK):
                 return path
-    path = shutil.which(program)
-    if path:
-        return path
+    import shutil
+
+    found = shutil.which(program)
+    if found:
+        return found
     raise ToolMissing(
         Fault(
             "missing-graphviz",
@@ -74,23 +75,21 @@ def draw_svg(dot: str, choice: str = "pure", *, timeout: float = TIMEOUT) -> str
     import subprocess
 
     program = find(choice)
-    from graphviz.backend import dot_command, execute
+    arguments = [f"-K{ENGINE}", "-Tsvg", f"-n{AS_PINNED}"]
+    if choice == "dot":
+        from graphviz.backend import dot_command
 
-    # The package looks for `dot` on the PATH; ours may lie elsewhere and has another name.
-    _, *arguments = dot_command.command(ENGINE, "svg", neato_no_op=AS_PINNED)
-    svg, said, code = "", b"", 0
+        _, *arguments = dot_command.command(ENGINE, "svg", neato_no_op=AS_PINNED)
     try:
-        done = execute.run_check(
+        done = subprocess.run(
             [program, *arguments],
             input=dot.encode("utf-8"),
             capture_output=True,
-            quiet=True,
+            check=False,
             timeout=timeout,
             env={**os.environ, "LC_ALL": "C"},
+            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),  # no console on Windows
         )
-        svg, said = str(done.stdout, "utf-8", "replace"), done.stderr
-    except execute.CalledProcessError as problem:
-        said, code = problem.stderr, problem.returncode
     except subprocess.TimeoutExpired:
         raise DiagramError(
             Fault(
@@ -99,23 +98,23 @@ def draw_svg(dot: str, choice: str = "pure", *, timeout: float = TIMEOUT) -> str
                 hint="group or repeat parts of the figure to make it smaller",
             )
         ) from None
-    except (execute.ExecutableNotFound, OSError) as problem:
-        reason = getattr(problem, "strerror", None) or "it is not there"
+    except OSError as problem:
         raise ToolMissing(
             Fault(
                 "missing-graphviz",
-                f"the program '{program}' cannot be started: {reason}",
+                f"the program '{program}' cannot be started: {problem.strerror}",
                 hint=PROGRAMS[choice][1],
             )
         ) from None
-    if "</svg>" not in svg:
-        lines = said.decode("utf-8", "replace").strip().splitlines()
+    svg = str(done.stdout, "utf-8", "replace")
+    if done.returncode or "</svg>" not in svg:
+        lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
         errors = [line for line in lines if "rror" in line] or lines[-1:]
         raise DiagramError(
             Fault(
                 "graphviz-failed",
                 f"Graphviz ({os.path.basename(program)}) could not draw the figure "
-                f"(exit code {code})",
+                f"(exit code {done.returncode})",
                 found="; ".join(errors[:3]),
             )
         )
