@@ -533,7 +533,7 @@ def test_text_that_is_none_is_a_fault_with_its_place(
 
 def test_an_option_that_is_no_text_is_a_fault() -> None:
     text = "options: {b: {}}\ninputs: {x: [3]}\nblocks:\n  - {op: linear, out: 3, weight: b}\n"
-    (fault,) = Model.from_text(text).check().errors
+    (fault,) = td.Model.from_text(text).check().errors
     assert (fault.span.line, fault.path) == (4, "blocks[0].weight")
 
 
