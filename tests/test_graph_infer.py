@@ -13,11 +13,8 @@ from graph_specs import (
     warnings_of,
 )
 
-from transformer_diagrams.errors import Span
-from transformer_diagrams.graph.check import check
 from transformer_diagrams.graph.ir import Graph, Group, Node
 from transformer_diagrams.ops.registry import Shape
-from transformer_diagrams.spec.model import Block, DimSpec, PortSpec, Spec, Text, Value
 
 
 def shape(graph: Graph, path: str, port: int = 0) -> str:
@@ -119,22 +116,47 @@ def test_groups_of_a_config_must_divide_the_heads() -> None:
     assert "32 is not divisible by 6" in said
 
 
-def test_an_unknown_size_is_named_with_the_nearest() -> None:
-    """Written by hand, because the loader refuses it before."""
-    block = Block(
-        "op", Span("case.yaml", 3, 5), "blocks[0]", "l", op="linear",
-        attrs={"out": Value("d_mm", Span("case.yaml", 3, 22))},
-        sources=None,
-    )
-    spec = Spec(
-        "case", Span("case.yaml", 1, 1), "T", (block,),
-        dims={"d_m": DimSpec("d_m", "width", Span("case.yaml", 2, 1))},
-        inputs={"x": PortSpec("x", Span("case.yaml", 2, 9), (Text("d_m"),))},
-    )
-    (fault,) = check(spec).report.errors
+def test_a_size_that_nobody_declares_is_told_where_it_stands() -> None:
+    """A file without `dims:` may be a sketch, so the loader lets it pass."""
+    fault = only_fault("title: T\ninputs: {x: [2, 3]}\nblocks: [{op: linear, out: d_mm}]\n")
     assert (fault.code, fault.span.line, fault.path) == ("unknown-size", 3, "blocks[0].out")
     assert "'d_mm'" in fault.message
+    near = HEAD + "inputs: {x: [n, d_m]}\nblocks: [{use: ffn, id: f, with: {d_h: d_mm}}]\n"
+    fault = only_fault(near)
+    assert (fault.code, fault.path) == ("unknown-size", "blocks[0].with.d_h")
     assert "d_m" in fault.hint
+
+
+@pytest.mark.parametrize(
+    ("block", "expected"),
+    [
+        ("{op: linear, out: d_m, bias: kind}", "true or false"),
+        ("{op: linear, out: d_m, weight: on}", "text"),
+        ("{op: dropout, p: kind}", "a number"),
+        ("{op: dropout, p: on}", "a number"),
+        ("{op: split_heads, heads: 2, order: kind}", "heads_first or heads_last"),
+    ],
+)
+def test_an_option_gives_an_attribute_what_the_attribute_takes(block: str, expected: str) -> None:
+    text = HEAD + (
+        "options: {on: {doc: x, default: true}, kind: {doc: x, choices: [one, two]}}\n"
+        f"inputs: {{x: [n, d_m]}}\nblocks: [{block}]\n"
+    )
+    fault = faults_of(text)[0]
+    assert fault.code == "bad-value"
+    assert f"must be {expected}, but the option" in fault.message
+
+
+def test_a_definition_without_a_value_under_a_binding_is_told_where_it_is_used() -> None:
+    part = "title: P\ndims: {n: rows, b: parts, c: {doc: rest, value: n / (b - 1)}}\n" \
+           "where: [b - 1 | n, b > 1]\ninputs: {x: [n, c]}\nblocks: [gelu]\n"
+    text = "title: T\ninputs: {x: [6, 6]}\nblocks: [{use: part, id: p, with: {b: %s}}]\n"
+    assert not faults_of(text % 2, {"part": part})
+    for bound, why in ((1, "6 is divided by 0"), (5, "6 is not divisible by 4")):
+        fault = faults_of(text % bound, {"part": part})[0]
+        assert (fault.code, fault.path) == ("no-whole-number", "blocks[0]")
+        assert "'n / (b - 1)' of 'part' is no size" in fault.message
+        assert why in fault.message
 
 
 def test_a_repeat_must_give_what_it_takes() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from graph_specs import graph_of, only_fault, parts, warnings_of, wires
+from graph_specs import faults_of, graph_of, only_fault, parts, warnings_of, wires
 
 from transformer_diagrams.errors import NOWHERE, DiagramError
 from transformer_diagrams.graph.build import build
@@ -270,6 +270,17 @@ def test_a_source_left_out_by_its_if_is_told() -> None:
     assert fault.code == "left-out"
     assert "`if: a` is false" in fault.message
     assert fault.notes[-1][0] == "when a is false"
+
+
+def test_what_a_repeat_left_out_carries_is_told_as_left_out() -> None:
+    text = (
+        "title: T\noptions: {a: {doc: a, default: true}}\ninputs: {x: [3]}\nblocks:\n"
+        "  - {repeat: 2, carry: h, if: a, blocks: [{op: gelu, from: h}]}\n"
+        "  - {op: add, from: [x, h], if: not a}\n"
+    )
+    fault = next(f for f in faults_of(text) if f.notes[-1][0] == "when a is false")
+    assert fault.code == "left-out"
+    assert "'h' is left out here" in fault.message
 
 
 def test_a_cache_gives_back_what_it_takes_by_name() -> None:

@@ -139,28 +139,14 @@ def fit(spec: Spec, config: str | None, sizes: Iterable[tuple[str, str]] = ()) -
 
     :raises AskError: with the nearest name, or what the value may be.
     """
-    from transformer_diagrams.graph.options import option_value, positive_integer
+    from transformer_diagrams.graph.options import resolve_settings
 
     if config is not None:
         typed("config", config, str)
-        if config not in spec.configs:
-            hint = did_you_mean(config, spec.configs, what="config") or "it has no configs"
-            raise ask_error(f"'{spec.id}' has no config '{config}'", hint, code="unknown-config")
-    for name, value in sizes:
-        if name in spec.dims:
-            if positive_integer(value) is None:
-                hint = "a size is a whole number from 1 up"
-                raise ask_error(f"{name} cannot be '{value}'", hint, found=value)
-        elif name in spec.options:
-            option = spec.options[name]
-            if option_value(option, value) is None:
-                hint = did_you_mean(value, option.choices or ("true", "false"), what="value")
-                raise ask_error(f"option {name} cannot be '{value}'", hint, found=value)
-        else:
-            hint = did_you_mean(name, [*spec.dims, *spec.options], what="name", most=20)
-            raise ask_error(
-                f"'{spec.id}' has no size or option '{name}'", hint, code="unknown-name"
-            )
+    try:
+        resolve_settings(spec, config=config, overrides=dict(sizes))
+    except DiagramError as error:
+        raise AskError(error.faults) from None
 
 
 def points(width: float | str) -> float:

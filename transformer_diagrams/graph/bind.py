@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from transformer_diagrams.dims import Dim, DimError, Verdict, nearest_multiples
+from transformer_diagrams.dims import Dim, DimError, Verdict
 from transformer_diagrams.dims.order import in_order
-from transformer_diagrams.errors import DiagramError, Fault, did_you_mean
+from transformer_diagrams.errors import DiagramError, Fault
 from transformer_diagrams.graph.frame import HOW
 from transformer_diagrams.graph.options import (
     OptionValue,
@@ -22,9 +22,9 @@ from transformer_diagrams.graph.options import (
 from transformer_diagrams.graph.scope import (
     Note,
     Scope,
-    dim_fault,
     free_names,
     parse_cached,
+    remainder,
 )
 from transformer_diagrams.ops.registry import Shape
 from transformer_diagrams.records import dataclass
@@ -151,27 +151,13 @@ class _Binder:
             path = f"{block.path}.with.{name}"
             if name in used.options:
                 continue
-            if name not in used.dims:
-                known = [*used.dims, *used.options]
-                self.report(
-                    Fault(
-                        "unknown-name",
-                        f"'{used.id}' has no size or option '{name}'",
-                        given.span,
-                        path=path,
-                        found=name,
-                        hint=did_you_mean(name, known, what="name")
-                        or f"'{used.id}' declares neither",
-                    )
-                )
-                continue
             try:
                 value = self.scope.dim(str(given.value), given.span, path)
             except DiagramError as error:
                 for fault in error.faults:
                     self.report(fault)
                 continue
-            names = parse_cached(str(given.value)).free
+            names = free_names(given.value)
             why = f"given by `with` at '{block.id}'"
             notes = (("", given.span), *self.scope.notes(names))
             self.bind(name, value, "with", why, notes)
@@ -212,7 +198,7 @@ class _Binder:
             text, kind = texts[name], "value" if self.used.dims[name].value else "default"
             if name in self.env or text is None:
                 continue
-            value = self.read(text, f"dims.{name}.{kind}")
+            value = self.read(text)
             if value is not None:
                 self.settle(name, value, text, kind)
 
@@ -232,36 +218,34 @@ class _Binder:
             return
         self.bind(name, value, how, f"{HOW[how]} {text.value}", (("", text.span),))
 
-    def read(self, text: Text, path: str) -> Dim | None:
+    def read(self, text: Text) -> Dim | None:
         """``text`` in the outermost names, or None while some of its names are not bound."""
+        local = parse_cached(text.value)
+        if not local.free <= self.env.keys():
+            return None
+        env = {name: self.env[name] for name in sorted(local.free)}
         try:
-            local = parse_cached(text.value)
-            if not local.free <= self.env.keys():
-                return None
-            value = local.subs({name: self.env[name] for name in sorted(local.free)})
-            env = {name: self.env[name] for name in sorted(local.free)}
+            value = local.subs(env)
             for above, below in local.divisions:
                 top, bottom = above.subs(env).as_int(), below.subs(env).as_int()
                 if top is not None and bottom and top % bottom:
-                    self.remainder(text, path, top, bottom, local)
+                    self.no_size(text, *remainder(top, bottom), found=f"{top} / {bottom}")
                     return None
-            return value
         except DimError as error:
-            self.report(dim_fault(error, text.value, text.span, path))
+            self.no_size(text, error.message, error.hint, found=text.value)
             return None
+        return value
 
-    def remainder(self, text: Text, path: str, top: int, bottom: int, local: Dim) -> None:
-        near = " and ".join(str(n) for n in nearest_multiples(top, bottom) if n)
-        notes = [note for name in sorted(local.free) for note in self.origins.get(name, ())]
+    def no_size(self, text: Text, why: str, hint: str, *, found: str) -> None:
+        notes = [note for name in free_names(text) for note in self.origins.get(name, ())]
         self.report(
             Fault(
                 "no-whole-number",
-                f"'{self.block.id}': '{text.value}' of '{self.used.id}' is no size: {top} is not "
-                f"divisible by {bottom} (remainder {top % bottom})",
+                f"'{self.block.id}': '{text.value}' of '{self.used.id}' is no size: {why}",
                 self.block.span,
                 path=self.block.path,
-                found=f"{top} / {bottom}",
-                hint=f"the nearest good values are {near}",
+                found=found,
+                hint=hint,
                 notes=(*dict.fromkeys(notes), (f"stated by '{self.used.id}'", text.span)),
             )
         )
@@ -271,7 +255,7 @@ class _Binder:
         for name, dim in self.used.dims.items():
             if dim.value is None or name not in given:
                 continue
-            value = self.read(dim.value, f"dims.{name}.value")
+            value = self.read(dim.value)
             if value is None:
                 continue
             bound = self.env[name]
@@ -335,7 +319,7 @@ class _Binder:
         missing = ""
         text = dim.value or dim.default
         if text is not None:
-            names = [n for n in sorted(parse_cached(text.value).free) if n not in self.env]
+            names = [n for n in free_names(text) if n not in self.env]
             missing = f" ({name} = {text.value} needs {', '.join(names)})"
         return Fault(
             "unbound-size",

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import field, replace
 
 from transformer_diagrams.dims import Condition, Dim, Facts, Speller, spelt_by
-from transformer_diagrams.errors import DiagramError, Fault, Report, TooManyFaults
+from transformer_diagrams.errors import Fault, Report, TooManyFaults
 from transformer_diagrams.graph.frame import Frame
 from transformer_diagrams.graph.infer import Inference, Library, Need, Wired
 from transformer_diagrams.graph.options import (
@@ -19,6 +19,7 @@ from transformer_diagrams.graph.options import (
 from transformer_diagrams.graph.pause import no_collection
 from transformer_diagrams.graph.rules import lint_model
 from transformer_diagrams.records import dataclass
+from transformer_diagrams.spec.library import SpecLibrary
 from transformer_diagrams.spec.model import Spec
 
 MOST_PARTS = 200_000  # blocks, sizes and options that one check looks at, over all settings
@@ -67,11 +68,14 @@ class Inferred:
 
 
 class Inferences:
-    """The shapes of one spec: inferred once for each setting, whoever asks for them."""
+    """The shapes of one spec: inferred once for each setting, whoever asks for them.
+
+    Without a ``library`` it may use the specs that lie beside it and the bundled ones.
+    """
 
     def __init__(self, spec: Spec, library: Library | None = None) -> None:
         self.spec = spec
-        self.library = library
+        self.library: Library = SpecLibrary() if library is None else library
         self._wired: Wired = {}
         self._found: dict[tuple[object, ...], Inferred] = {}
 
@@ -95,7 +99,7 @@ class Inferences:
 
 
 def _infer(
-    spec: Spec, library: Library | None, settings: Settings, numeric: bool, wired: Wired
+    spec: Spec, library: Library, settings: Settings, numeric: bool, wired: Wired
 ) -> Inferred:
     session = Inference(library, wired)
     if settings.config is not None and numeric:
@@ -165,11 +169,7 @@ def _check_settings(
         return
     symbolic = {_options(inferred.settings): inferred}
     for name in spec.configs:
-        try:
-            settings = resolve_settings(spec, config=name)
-        except DiagramError as error:
-            report.extend(error.faults)
-            continue
+        settings = resolve_settings(spec, config=name)
         key = _options(settings)
         if key not in symbolic:
             # Other options, other blocks: the symbols must fit these too.

@@ -46,6 +46,7 @@ from transformer_diagrams.graph.program import Atom, Program
 from transformer_diagrams.graph.scope import (
     Note,
     Scope,
+    free_names,
     parse_cached,
     parse_condition_cached,
 )
@@ -92,7 +93,7 @@ Wired = dict[tuple[int, tuple[Any, ...]], tuple[Spec, Program | None, tuple[Faul
 class Inference:
     """One run over one root spec: the frames, the faults, and what had to be assumed."""
 
-    library: Library | None
+    library: Library
     wired: Wired = field(default_factory=dict)  # by earlier runs over the same specs
     report: Report = field(default_factory=Report)
     needs: dict[str, Need] = field(default_factory=dict)
@@ -104,7 +105,7 @@ class Inference:
     setting: str = ""  # "" or "config '8B'": put into every message
     root_names: frozenset[str] = frozenset()
     blocks: int = 0  # looked at so far
-    _specs: dict[tuple[int, str], Spec | None] = field(default_factory=dict)
+    _specs: dict[tuple[int, str], Spec] = field(default_factory=dict)
     _programs: dict[tuple[int, tuple[Any, ...]], Program | None] = field(default_factory=dict)
     _frames: dict[tuple[Any, ...], Frame | None] = field(default_factory=dict)
     _alone: dict[int, Facts] = field(default_factory=dict)
@@ -112,31 +113,15 @@ class Inference:
 
     # -- specs and programs -----------------------------------------------------------------
 
-    def used_spec(self, block: Block, user: Spec) -> Spec | None:
-        """The spec that ``block`` uses; None (after a fault) when there is none."""
+    def used_spec(self, block: Block, user: Spec) -> Spec:
+        """The spec that ``block`` uses.
+
+        :raises DiagramError: when there is none. A library has looked before it gave the user.
+        """
         key = (id(user), block.use)
         if key not in self._specs:
             self._kept.append(user)
-            try:
-                if self.library is None:
-                    raise KeyError(block.use)
-                self._specs[key] = self.library.get(block.use, user)
-            except DiagramError as error:
-                self._specs[key] = None
-                for fault in error.faults:
-                    self.fault(fault)
-            except KeyError:
-                self._specs[key] = None
-                at = block.key_spans.get("use", block.span)
-                self.fault(
-                    Fault(
-                        "unknown-spec",
-                        f"there is no spec '{block.use}'",
-                        at,
-                        path=f"{block.path}.use",
-                        found=block.use,
-                    )
-                )
+            self._specs[key] = self.library.get(block.use, user)
         return self._specs[key]
 
     def takes_nothing(self, user: Spec) -> Callable[[Block], bool]:
@@ -145,35 +130,15 @@ class Inference:
 
         def test(block: Block) -> bool:
             if block.kind == "use":
-                used = self.used_spec(block, user)
-                return used is not None and not used.inputs
+                return not self.used_spec(block, user).inputs
             if block.kind != "op":
                 return False
             if block.op not in known:
-                op = self.op(block)
-                known[block.op] = op is not None and not op.inputs and not op.variadic
+                op = registry.get(block.op)
+                known[block.op] = not op.inputs and not op.variadic
             return known[block.op]
 
         return test
-
-    def op(self, block: Block) -> Op | None:
-        try:
-            return registry.get(block.op)
-        except registry.UnknownOp as error:
-            self._unknown_op(block, error.hint)
-        return None
-
-    def _unknown_op(self, block: Block, hint: str) -> None:
-        self.fault(
-            Fault(
-                "unknown-op",
-                f"there is no op '{block.op}'",
-                block.key_spans.get("op", block.span),
-                path=f"{block.path}.op",
-                found=block.op,
-                hint=hint,
-            )
-        )
 
     def program(self, spec: Spec, options: Mapping[str, bool | str]) -> Program | None:
         """The wired form of ``spec``, once for each setting of its options."""
@@ -348,8 +313,6 @@ class Inference:
         taken for a batch.
         """
         used = self.used_spec(block, scope.spec)
-        if used is None:
-            return None
         before = len(self.report.errors)
         options, chosen = use_options(block, used, scope, self.fault)
         binding = bind_use(block, used, scope, shapes, claim=self._claim, report=self.fault)
@@ -542,7 +505,6 @@ class _Run:
         self.leads: Leads = {}
         self._attrs: dict[tuple[Any, ...], Mapping[str, Any] | None] = {}
         self._applied: dict[tuple[Any, ...], Applied | None] = {}
-        self._ops: dict[str, Op | None] = {}
         self.tied: list[tuple[Atom, Block, str]] = []
         self.enters = {a.box: a.index for a in program.atoms if a.kind == "enter"}
 
@@ -705,12 +667,7 @@ class _Run:
         return f"with: {{{', '.join(changes)}}} would make it fit" if changes else ""
 
     def _names(self, text: Text) -> list[str]:
-        if text.value.startswith("..."):
-            return []
-        try:
-            return sorted(parse_cached(text.value).free)
-        except DimError:
-            return []
+        return [] if text.value.startswith("...") else free_names(text)
 
     def _output(self, atom: Atom) -> None:
         port = atom.port
@@ -950,11 +907,7 @@ class _Run:
     def _op(self, atom: Atom) -> None:
         block = atom.block
         assert block is not None
-        if block.op not in self._ops:
-            self._ops[block.op] = self.session.op(block)
-        op = self._ops[block.op]
-        if op is None:
-            return
+        op = registry.get(block.op)
         attrs = self._evaluate(op, block)
         links = self.connector.connect(
             atom, op.inputs, f"'{op.name}'", variadic=op.variadic, needed=op.needed
@@ -1069,8 +1022,10 @@ class _Run:
     ) -> Fault:
         block = atom.block
         names: set[str] = set()
-        for value in block.attrs.values() if block is not None else ():
-            for word in value.texts:
+        given = block.attrs if block is not None else {}
+        for attr in op.attrs:
+            sizes = given[attr.name].texts if attr.name in given and "dim" in attr.kind else ()
+            for word in sizes:
                 names |= {n for n in self._names(Text(word)) if n in self.scope.env}
         for shape in shapes:
             for dim in shape.dims:
@@ -1110,8 +1065,6 @@ class _Run:
         block = atom.block
         assert block is not None
         used = self.session.used_spec(block, self.program.spec)
-        if used is None:
-            return
         names = tuple(used.inputs)
         links = self.connector.connect(
             atom, names, f"'{used.id}'", variadic=False, needed=len(names)

@@ -47,91 +47,55 @@ def resolve_settings(
 ) -> Settings:
     """Options and numbers of ``spec`` under ``config`` with ``overrides`` on top.
 
-    ``overrides`` mixes dims and options, as ``--set`` does; a dim's value is an integer or an
-    expression without names ("4 * 1024").
+    ``overrides`` mixes sizes and options, as ``--set`` does; a size's value is an integer or an
+    expression without names ("4 * 1024"). What a config says has been judged by the loader.
 
     :raises DiagramError: unknown config or name (with the nearest), a value of the wrong kind.
     """
-    faults: list[Fault] = []
-    options = default_options(spec)
-    numbers: dict[str, int] = {}
-    origins: dict[str, tuple[str, Span]] = {}
+    if config is not None and config not in spec.configs:
+        hint = did_you_mean(config, spec.configs, what="config") or "it has no configs"
+        raise _refused("unknown-config", f"'{spec.id}' has no config '{config}'", config, hint)
+    given = [(name, value, "set by hand", NOWHERE) for name, value in overrides.items()]
     if config is not None:
-        chosen = spec.configs.get(config)
-        if chosen is None:
-            raise DiagramError(
-                Fault(
-                    "unknown-config",
-                    f"'{spec.id}' has no config '{config}'",
-                    spec.span,
-                    path="configs",
-                    found=config,
-                    hint=did_you_mean(config, spec.configs, what="config")
-                    or "this spec has no configs",
-                )
-            )
-        for name, value in (*chosen.dims.items(), *chosen.options.items()):
-            _take(
-                spec,
-                name,
-                value.value,
-                f"config '{config}'",
-                value.span,
-                f"configs.{config}.{name}",
-                (options, numbers, origins, faults),
-            )
-    for name, given in overrides.items():
-        _take(spec, name, given, "set by hand", NOWHERE, "", (options, numbers, origins, faults))
-    if faults:
-        raise DiagramError(faults)
+        chosen = {**spec.configs[config].dims, **spec.configs[config].options}
+        where = f"config '{config}'"
+        given = [(n, each.value, where, each.span) for n, each in chosen.items()] + given
+    options, numbers = default_options(spec), dict[str, int]()
+    origins: dict[str, tuple[str, Span]] = {}
+    for name, value, where, span in given:
+        if name in spec.options:
+            options[name] = _chosen(spec.options[name], value)
+        elif name in spec.dims:
+            numbers[name] = _number(name, value)
+            origins[name] = (f"{name} = {numbers[name]}, {where}", span)
+        else:
+            hint = did_you_mean(name, [*spec.dims, *spec.options], what="name", most=20)
+            words = f"'{spec.id}' has no size or option '{name}'"
+            raise _refused("unknown-name", words, name, hint)
     return Settings(
         MappingProxyType(options), MappingProxyType(numbers), MappingProxyType(origins), config
     )
 
 
-_Into = tuple[dict[str, OptionValue], dict[str, int], dict[str, tuple[str, Span]], list[Fault]]
+def _refused(code: str, message: str, found: object, hint: str) -> DiagramError:
+    return DiagramError(Fault(code, message, found=str(found), hint=hint))
 
 
-def _take(
-    spec: Spec, name: str, given: object, where: str, span: Span, path: str, into: _Into
-) -> None:
-    options, numbers, origins, faults = into
-    at = span if span.line else spec.span
-    if name in spec.options:
-        value = option_value(spec.options[name], given)
-        if value is None:
-            faults.append(bad_option(spec.options[name], given, at, path))
-        else:
-            options[name] = value
-        return
-    if name not in spec.dims:
-        hint = did_you_mean(name, [*spec.dims, *spec.options], what="name")
-        faults.append(
-            Fault(
-                "unknown-name",
-                f"'{spec.id}' has no dim or option '{name}' ({where})",
-                at,
-                path=path,
-                found=name,
-                hint=hint or "this spec declares no dims and no options",
-            )
-        )
-        return
+def _chosen(option: OptionSpec, given: object) -> OptionValue:
+    value = option_value(option, given)
+    if value is None:
+        hint = did_you_mean(str(given), _legal(option), what="value")
+        message = f"option {option.name} cannot be '{given}'"
+        raise _refused("bad-option", message, given, hint)
+    return value
+
+
+def _number(name: str, given: object) -> int:
     number = positive_integer(given)
     if number is None:
-        faults.append(
-            Fault(
-                "bad-value",
-                f"the value of '{name}' must be a positive integer ({where})",
-                at,
-                path=path,
-                found=str(given),
-                expected="a positive integer",
-            )
-        )
-        return
-    numbers[name] = number
-    origins[name] = (f"{name} = {number}, {where}", span if span.line else NOWHERE)
+        hint = "a size is a whole number from 1 up"
+        raise _refused("bad-option", f"{name} cannot be '{given}'", given, hint)
+    return number
 
 
 def positive_integer(given: object) -> int | None:
@@ -158,9 +122,13 @@ def option_value(option: OptionSpec, given: object) -> OptionValue | None:
     return {"true": True, "false": False}.get(str(given).lower())
 
 
+def _legal(option: OptionSpec) -> tuple[str, ...]:
+    return option.choices or ("true", "false")
+
+
 def bad_option(option: OptionSpec, given: object, span: Span, path: str) -> Fault:
     """The fault for a value that ``option`` does not take."""
-    legal = list(option.choices) if option.choices else ["true", "false"]
+    legal = _legal(option)
     return Fault(
         "bad-value",
         f"option '{option.name}' cannot be '{given}'",
@@ -200,10 +168,7 @@ def known_numbers(
             continue
         where, span = settings.origins.get(name, (f"{name} = {given}", NOWHERE))
         notes = [(where, span), (f"{name} is defined as {defined.value}", defined.span)]
-        try:
-            names = sorted(parse(defined.value).free)
-        except DimError:
-            continue
+        names = free_names(defined)
         notes += [settings.origins[n] for n in names if n in settings.origins]
         missing = [n for n in names if n not in numbers]
         at = span if span.line else spec.span
@@ -240,10 +205,7 @@ def _no_whole_number(
     name: str, text: Text, numbers: Mapping[str, int], settings: Settings
 ) -> Fault | None:
     """The fault of a definition whose names are all known but that gives no positive integer."""
-    try:
-        dim = parse(text.value)
-    except DimError:
-        return None
+    dim = parse(text.value)
     if not dim.free <= numbers.keys():
         return None
     hint, shown = "", "not a positive integer"
@@ -277,10 +239,7 @@ def shown_by_configs(spec: Spec, condition: Condition) -> bool:
     in each of those."""
     found = []
     for name in spec.configs:
-        try:
-            settings = resolve_settings(spec, config=name)
-        except DiagramError:
-            continue  # told by the check of the config
+        settings = resolve_settings(spec, config=name)
         numbers = known_numbers(spec, settings, lambda fault: None)
         if condition.free <= numbers.keys():
             try:

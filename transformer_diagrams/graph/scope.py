@@ -90,8 +90,8 @@ class Scope:
     ) -> Dim:
         """The size that ``text`` means here; ``least`` and ``beside`` as for an op's attribute.
 
-        :raises DiagramError: bad grammar (with the column), a name that is not declared, a formula
-            without a value, or one that is not known to be large enough.
+        :raises DiagramError: a name that is not declared, a formula without a value, or one that
+            is not known to be large enough.
         """
         found = self._dims.get(text)
         if found is None:
@@ -111,8 +111,6 @@ class Scope:
             raise DiagramError(self._no_value(error, text, span, path)) from None
 
     def _no_value(self, error: DimError, text: str, span: Span, path: str) -> Fault:
-        if error.column:
-            return dim_fault(error, text, span, path)
         return Fault(
             "no-whole-number",
             f"'{text}' is no size{self._where()}: {error.message}",
@@ -186,17 +184,15 @@ class Scope:
                 self.divisions.setdefault(Condition("|", lower, upper), found)
 
     def _remainder(self, text: str, top: int, bottom: int, span: Span, path: str) -> Fault:
-        low, high = nearest_multiples(top, bottom)
-        names = parse_cached(text).free
+        words, hint = remainder(top, bottom)
         return Fault(
             "no-whole-number",
-            f"'{text}' is no size{self._where()}: {top} is not divisible by {bottom} "
-            f"(remainder {top % bottom})",
+            f"'{text}' is no size{self._where()}: {words}",
             span,
             path=path,
             found=f"{top} / {bottom}",
-            hint=f"the nearest good values are {' and '.join(str(n) for n in (low, high) if n)}",
-            notes=self.notes(names),
+            hint=hint,
+            notes=self.notes(free_names(text)),
         )
 
     def put(self, local: Dim) -> Dim:
@@ -207,36 +203,18 @@ class Scope:
 
     def condition(self, text: Text, path: str = "") -> Condition:
         """The relation ``text`` in this spec's own names (substitute with ``put``)."""
-        try:
-            condition = parse_condition_cached(text.value)
-        except DimError as error:
-            raise DiagramError(dim_fault(error, text.value, text.span, path)) from None
+        condition = parse_condition_cached(text.value)
         self.require_known(names_in(text.value), text.value, text.span, path)
         return condition
 
     def shape(self, texts: tuple[Text, ...], span: Span, path: str = "") -> Shape:
         """The shape that a list of axes means here; a leading "..." stays as it is."""
-        try:
-            local = _shape_cached(tuple(text.value for text in texts))
-        except DimError as error:
-            raise DiagramError(self._axis_fault(texts, error, span, path)) from None
+        local = _shape_cached(tuple(text.value for text in texts))
         axes = (text for text in texts if not text.value.startswith("..."))
         return Shape(
             tuple(self.dim(t.value, t.span if t.span.line else span, path) for t in axes),
             local.lead,
         )
-
-    def _axis_fault(self, texts: tuple[Text, ...], error: DimError, span: Span, path: str) -> Fault:
-        for text in texts:
-            if text.value.startswith("..."):
-                continue
-            try:
-                parse_cached(text.value)
-            except DimError as own:
-                at = text.span if text.span.line else span
-                return dim_fault(own, text.value, at, path)
-        shown = "[" + ", ".join(text.value for text in texts) + "]"
-        return dim_fault(error, shown, span, path)
 
     def require_known(self, names: Iterable[str], text: str, span: Span, path: str) -> None:
         """Raise a fault for the first name that this spec does not declare."""
@@ -264,24 +242,15 @@ class Scope:
         return tuple(given)
 
 
-def free_names(text: Text) -> list[str]:
-    """The names in a formula, sorted; none when it cannot be read."""
-    try:
-        return sorted(parse_cached(text.value).free)
-    except DimError:
-        return []
+def free_names(text: object) -> list[str]:
+    """The names in a formula, sorted."""
+    return sorted(parse_cached(str(text)).free)
 
 
-def dim_fault(error: DimError, text: str, span: Span, path: str) -> Fault:
-    """A fault at the very character that a formula cannot be read at."""
-    at = span
-    if span.line and error.column > 1:
-        at = Span(span.file, span.line, span.column + error.column - 1)
-    return Fault(
-        "bad-formula",
-        f"cannot read '{text}': {error.message}",
-        at,
-        path=path,
-        found=text,
-        hint=error.hint,
+def remainder(top: int, bottom: int) -> tuple[str, str]:
+    """In words, that a division leaves something, and which numbers near by do not."""
+    near = " and ".join(str(n) for n in nearest_multiples(top, bottom) if n)
+    return (
+        f"{top} is not divisible by {bottom} (remainder {top % bottom})",
+        f"the nearest good values are {near}",
     )

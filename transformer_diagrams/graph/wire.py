@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from transformer_diagrams.errors import Fault, Span, did_you_mean
+from transformer_diagrams.errors import Fault
 from transformer_diagrams.graph.program import ROOT, Atom, Box, Feed, Program, Tap
 from transformer_diagrams.spec.blocks import walk
 from transformer_diagrams.spec.model import PREV, Block, PortSpec, Ref, Spec
-from transformer_diagrams.spec.switch import SwitchError, parse_switch
+from transformer_diagrams.spec.switch import parse_switch
 
 Source = Tap | Ref
 _MOST_CYCLES = 50  # told in one run
@@ -81,7 +81,6 @@ class _Wirer:
         self.drafts: list[_Draft] = []
         self.boxes: list[Box] = [Box(ROOT, "root", ROOT, None)]
         self.results: dict[str, list[Source]] = {}  # id -> what it gives
-        self.places: dict[str, Span] = {}
         self.left_out: dict[str, str] = {}  # id -> the condition that is false
         self.atoms_by_id: dict[str, int] = {}
         self.verdicts: dict[str, bool] = {}
@@ -97,7 +96,7 @@ class _Wirer:
         for port in spec.inputs.values():
             index = self.add(_Draft("input", port.name, ROOT, [], port=port))
             inputs.append(index)
-            self.give(port.name, [Tap(index)], port.span)
+            self.results[port.name] = [Tap(index)]
         first: list[Source] = [Tap(inputs[0])] if inputs else []
         last = self.walk(first)
         outputs = self.add_outputs(last)
@@ -150,7 +149,7 @@ class _Wirer:
                     levels.append(opened)
             elif level.kind not in ("parallel", "columns") and not self.takes_nothing(block):
                 # Who names a block that is left out gets what that block would have read.
-                self.give(block.id, self.taken(block, level), block.span)
+                self.results[block.id] = self.taken(block, level)
 
     def taken(self, block: Block, level: _Level) -> list[Source]:
         """What a block reads: its own `from:`, else the block before (which `prev` names too)."""
@@ -183,7 +182,7 @@ class _Wirer:
             )
             self.atoms_by_id[block.id] = index
             level.current = [Tap(index)]
-            self.give(block.id, level.current, block.span)
+            self.results[block.id] = level.current
             return None
         return self.enter(block, block.kind, level.box, taken)
 
@@ -201,7 +200,7 @@ class _Wirer:
             current = [Tap(index)]
             for number, name in enumerate(block.carry):
                 alone = len(block.carry) == 1
-                self.give(name.value, [Tap(index, None if alone else number)], name.span)
+                self.results[name.value] = [Tap(index, None if alone else number)]
         return _Level(kind, box.index, block, iter(block.children), taken, current)
 
     def close(self, level: _Level) -> list[Source]:
@@ -220,7 +219,7 @@ class _Wirer:
             draft = _Draft("add", block.id, level.box, level.current, block=block)
             draft.skip = level.start
             given = [Tap(self.add(draft))]
-        self.give(block.id, given, block.span)
+        self.results[block.id] = given
         return given
 
     @staticmethod
@@ -234,61 +233,20 @@ class _Wirer:
         self.drafts.append(draft)
         return len(self.drafts) - 1
 
-    def give(self, name: str, result: list[Source], span: Span) -> None:
-        if name in self.results:
-            self.report(
-                Fault(
-                    "duplicate-id",
-                    f"the name '{name}' is given twice",
-                    span,
-                    found=name,
-                    hint="an id is unique in a file, also among the inputs; a block stands in "
-                    "one group only",
-                    notes=((f"'{name}' is first given here", self.places[name]),),
-                )
-            )
-            return
-        self.results[name] = result
-        self.places[name] = span
-
     def wanted(self, block: Block) -> bool:
         if block.condition is None:
             return True
         text = block.condition.value
         verdict = self.verdicts.get(text)
         if verdict is None:
-            try:
-                verdict = parse_switch(text).holds(self.options)
-            except (SwitchError, KeyError) as error:
-                self.report(self.bad_condition(block, error))
-                verdict = True
-            self.verdicts[text] = verdict
+            verdict = self.verdicts[text] = parse_switch(text).holds(self.options)
         if not verdict:
             waiting = [block]
             while waiting:
                 gone = waiting.pop()
-                self.left_out[gone.id] = text
+                self.left_out.update(dict.fromkeys((gone.id, *map(str, gone.carry)), text))
                 waiting.extend(gone.children)
         return verdict
-
-    def bad_condition(self, block: Block, error: SwitchError | KeyError) -> Fault:
-        text = block.condition or block.id
-        at = block.condition.span if block.condition is not None else block.span
-        if isinstance(error, SwitchError):
-            message, hint = error.message, error.hint
-        else:
-            name = str(error.args[0])
-            message = f"'{name}' is not an option of this spec"
-            known = did_you_mean(name, self.options, what="option")
-            hint = known or "declare it under `options:`"
-        return Fault(
-            "bad-condition",
-            f"`if:` of '{block.id}': {message}",
-            at,
-            path=f"{block.path}.if",
-            found=str(text),
-            hint=hint,
-        )
 
     def add_outputs(self, last: list[Source]) -> list[int]:
         spec = self.spec
@@ -375,7 +333,7 @@ class _Wirer:
             if name not in self.results and "." in name:
                 name, _, port = name.rpartition(".")
             if name not in self.results:
-                self.report(self.unknown(source, name))
+                self.report(self.gone(source, name))
                 return []
             if source.target in trail:
                 self.report(
@@ -419,23 +377,14 @@ class _Wirer:
         )
         return None
 
-    def unknown(self, ref: Ref, name: str) -> Fault:
-        if name in self.left_out:
-            return Fault(
-                "left-out",
-                f"'{name}' is left out here, because `if: {self.left_out[name]}` is false",
-                ref.span,
-                found=ref.target,
-                hint="give the reader of this block the same `if:`, or name a block that stays",
-            )
-        known = [*self.results]
-        hint = did_you_mean(name, known, what="block")
+    def gone(self, ref: Ref, name: str) -> Fault:
+        """The fault of a reference to a block that no option lets stay: there are no others."""
         return Fault(
-            "unknown-block",
-            f"there is no block or input '{name}'",
+            "left-out",
+            f"'{name}' is left out here, because `if: {self.left_out[name]}` is false",
             ref.span,
             found=ref.target,
-            hint=hint or "give the block an `id:`",
+            hint="give the reader of this block the same `if:`, or name a block that stays",
         )
 
     def repeats_around(self) -> list[tuple[int, ...]]:
