@@ -116,35 +116,24 @@ def test_groups_of_a_config_must_divide_the_heads() -> None:
     assert "32 is not divisible by 6" in said
 
 
-def test_a_size_that_nobody_declares_is_told_where_it_stands() -> None:
-    """A file without `dims:` may be a sketch, so the loader lets it pass."""
-    fault = only_fault("title: T\ninputs: {x: [2, 3]}\nblocks: [{op: linear, out: d_mm}]\n")
-    assert (fault.code, fault.span.line, fault.path) == ("unknown-size", 3, "blocks[0].out")
-    assert "'d_mm'" in fault.message
-    near = HEAD + "inputs: {x: [n, d_m]}\nblocks: [{use: ffn, id: f, with: {d_h: d_mm}}]\n"
-    fault = only_fault(near)
-    assert (fault.code, fault.path) == ("unknown-size", "blocks[0].with.d_h")
-    assert "d_m" in fault.hint
-
-
-@pytest.mark.parametrize(
-    ("block", "expected"),
-    [
-        ("{op: linear, out: d_m, bias: kind}", "true or false"),
-        ("{op: linear, out: d_m, weight: on}", "text"),
-        ("{op: dropout, p: kind}", "a number"),
-        ("{op: dropout, p: on}", "a number"),
-        ("{op: split_heads, heads: 2, order: kind}", "heads_first or heads_last"),
-    ],
-)
-def test_an_option_gives_an_attribute_what_the_attribute_takes(block: str, expected: str) -> None:
+def test_an_option_that_stands_for_a_word_must_be_one_that_fits() -> None:
     text = HEAD + (
-        "options: {on: {doc: x, default: true}, kind: {doc: x, choices: [one, two]}}\n"
-        f"inputs: {{x: [n, d_m]}}\nblocks: [{block}]\n"
+        "options: {act: {doc: x, choices: [relu, wild]}}\n"
+        "inputs: {x: [n, d_m]}\nblocks: [{op: activation, kind: act}]\n"
     )
-    fault = faults_of(text)[0]
-    assert fault.code == "bad-value"
-    assert f"must be {expected}, but the option" in fault.message
+    fault = only_fault(text)
+    assert (fault.code, fault.path, fault.found) == ("bad-value", "blocks[0].kind", "wild")
+    assert fault.notes[-1][0] == "when act is wild"
+
+
+def test_weights_of_a_block_that_is_left_out_cannot_be_shared() -> None:
+    text = HEAD + (
+        "options: {on: {doc: x}}\ninputs: {x: [n, d_m]}\nblocks:\n"
+        "  - {op: linear, id: a, out: d_m, if: on}\n"
+        "  - {op: linear, id: b, out: d_m, share: a}\n"
+    )
+    fault = only_fault(text)
+    assert (fault.code, fault.path) == ("left-out", "blocks[1].share")
 
 
 def test_a_definition_without_a_value_under_a_binding_is_told_where_it_is_used() -> None:

@@ -11,16 +11,14 @@ from transformer_diagrams.graph.scope import Scope
 from transformer_diagrams.ops.registry import Attr, Op
 from transformer_diagrams.spec.model import Block, Text, Value
 
-_TEXTS = ("str", "name")
-
 
 def evaluate_attrs(op: Op, block: Block, scope: Scope) -> Mapping[str, Any]:
     """The value of each attribute of ``op`` in ``block``: dims, truth values, text, tuples.
 
     The loader has judged their names and form. A value that is the name of an option becomes the
-    option's value, which is judged here.
+    option's value.
 
-    :raises DiagramError: with every value that is no size, or not of the attribute's kind.
+    :raises DiagramError: with every value that is no size, or that the attribute does not take.
     """
     faults: list[Fault] = []
     values: dict[str, Any] = {}
@@ -53,32 +51,18 @@ def _value(attr: Attr, given: Value, scope: Scope, path: str) -> Any:
             )
             for index, item in enumerate(items)
         )
-    if isinstance(value, str) and value in scope.options and value not in attr.choices:
-        return _of_option(attr, value, scope.options[value], given, path)
-    return value
-
-
-def _of_option(attr: Attr, option: str, value: bool | str, given: Value, path: str) -> bool | str:
-    """The value of an option that stands in the place of an attribute's."""
-    expected = " or ".join(attr.choices)
-    if attr.kind == "bool":
-        fits, expected = isinstance(value, bool), "true or false"
-    elif attr.kind in _TEXTS:
-        fits, expected = isinstance(value, str), "text"
-    else:
-        fits, expected = value in attr.choices, expected or "a number"
-    if fits:
+    if not isinstance(value, str) or value not in scope.options or value in attr.choices:
         return value
-    shown = str(value).lower() if isinstance(value, bool) else f"'{value}'"
-    hint = f"call the option something else if the text '{option}' is meant"
-    raise DiagramError(
-        Fault(
-            "bad-value",
-            f"'{attr.name}' must be {expected}, but the option '{option}' is {shown}",
-            given.span,
-            path=path,
-            found=option,
-            expected=f"{expected}, or the name of an option that is",
-            hint=hint if attr.kind in _TEXTS else "",
+    option, value = value, scope.options[value]
+    if attr.choices and value not in attr.choices:  # though other words of the option are
+        raise DiagramError(
+            Fault(
+                "bad-value",
+                f"'{attr.name}' cannot be '{value}', which the option '{option}' is",
+                given.span,
+                path=path,
+                found=str(value),
+                expected=" or ".join(attr.choices),
+            )
         )
-    )
+    return value

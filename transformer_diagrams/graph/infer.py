@@ -241,14 +241,10 @@ class Inference:
         kept = []
         for number, text in enumerate(spec.where):
             path = f"where[{number}]"
+            local = parse_condition_cached(text.value)
             try:
-                local = scope.condition(text, path)
                 moved = Condition(local.op, scope.put(local.left), scope.put(local.right))
                 answer = scope.facts.check(moved)
-            except DiagramError as error:
-                for fault in error.faults:
-                    self.fault(fault)
-                continue
             except DimError as error:
                 self.fault(Fault("where-broken", f"{text.value}: {error}", text.span, path=path))
                 continue

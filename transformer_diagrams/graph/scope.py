@@ -18,14 +18,13 @@ from transformer_diagrams.dims import (
     Speller,
     Verdict,
     above,
-    names_in,
     nearest_multiples,
     parse,
     parse_condition,
     whole_from,
     whole_in,
 )
-from transformer_diagrams.errors import DiagramError, Fault, Span, did_you_mean
+from transformer_diagrams.errors import DiagramError, Fault, Span
 from transformer_diagrams.ops.registry import Shape
 from transformer_diagrams.records import dataclass
 from transformer_diagrams.spec.model import Spec, Text
@@ -90,8 +89,8 @@ class Scope:
     ) -> Dim:
         """The size that ``text`` means here; ``least`` and ``beside`` as for an op's attribute.
 
-        :raises DiagramError: a name that is not declared, a formula without a value, or one that
-            is not known to be large enough.
+        :raises DiagramError: a formula without a value, or one that is not known to be large
+            enough.
         """
         found = self._dims.get(text)
         if found is None:
@@ -105,7 +104,6 @@ class Scope:
         """As ``dim``, without asking whether it is a size."""
         try:
             local = parse_cached(text)
-            self.require_known(names_in(text), text, span, path)
             return self.put(local)
         except DimError as error:
             raise DiagramError(self._no_value(error, text, span, path)) from None
@@ -118,7 +116,7 @@ class Scope:
             path=path,
             found=text,
             hint=error.hint,
-            notes=self.notes(names_in(text)),
+            notes=self.notes(free_names(text)),
         )
 
     def _where(self) -> str:
@@ -163,7 +161,7 @@ class Scope:
                 found=text,
                 expected=whole_from(least, beside),
                 hint=hint,
-                notes=self.notes(names_in(text)),
+                notes=self.notes(free_names(text)),
             )
         )
 
@@ -201,12 +199,6 @@ class Scope:
             return local
         return local.subs(self._moved)
 
-    def condition(self, text: Text, path: str = "") -> Condition:
-        """The relation ``text`` in this spec's own names (substitute with ``put``)."""
-        condition = parse_condition_cached(text.value)
-        self.require_known(names_in(text.value), text.value, text.span, path)
-        return condition
-
     def shape(self, texts: tuple[Text, ...], span: Span, path: str = "") -> Shape:
         """The shape that a list of axes means here; a leading "..." stays as it is."""
         local = _shape_cached(tuple(text.value for text in texts))
@@ -214,23 +206,6 @@ class Scope:
         return Shape(
             tuple(self.dim(t.value, t.span if t.span.line else span, path) for t in axes),
             local.lead,
-        )
-
-    def require_known(self, names: Iterable[str], text: str, span: Span, path: str) -> None:
-        """Raise a fault for the first name that this spec does not declare."""
-        unknown = [name for name in sorted(names) if name not in self.env]
-        if not unknown:
-            return
-        hint = did_you_mean(unknown[0], self.env, what="size")
-        raise DiagramError(
-            Fault(
-                "unknown-size",
-                f"'{unknown[0]}' is not a size of '{self.spec.id}'",
-                span,
-                path=path,
-                found=text,
-                hint=hint or f"declare it: dims: {{{unknown[0]}: its meaning}}",
-            )
         )
 
     def notes(self, names: Iterable[str]) -> tuple[Note, ...]:

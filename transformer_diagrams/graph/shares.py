@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from transformer_diagrams.dims import Facts, Verdict
-from transformer_diagrams.errors import Fault, did_you_mean
+from transformer_diagrams.errors import Fault, Span
 from transformer_diagrams.graph.frame import Applied, Frame
 from transformer_diagrams.graph.program import Atom
 from transformer_diagrams.ops.registry import Call, Weight
@@ -20,17 +20,7 @@ def check_share(frame: Frame, atom: Atom, block: Block, share: Text, report: Rep
     path = f"{block.path}.share"
     other = frame.program.ids.get(share.value)
     if other is None:
-        report(
-            Fault(
-                "unknown-block",
-                f"'{block.id}' shares the weights of '{share.value}', but there is no such "
-                "op or used spec here",
-                at,
-                path=path,
-                found=share.value,
-                hint=did_you_mean(share.value, frame.program.ids, what="block"),
-            )
-        )
+        report(_left_out(block, share.value, at, path))
         return
     mine, its = frame.applied.get(atom.index), frame.applied.get(other)
     problem = ""
@@ -56,6 +46,17 @@ def check_share(frame: Frame, atom: Atom, block: Block, share: Text, report: Rep
                 notes=((f"'{share.value}' is here", there.span),),
             )
         )
+
+
+def _left_out(block: Block, other: str, at: Span, path: str) -> Fault:
+    return Fault(
+        "left-out",
+        f"'{block.id}' has the weights of '{other}', which is left out here by its `if:`",
+        at,
+        path=path,
+        found=other,
+        hint="give both the same `if:`",
+    )
 
 
 def _ops(frame: Frame) -> Iterator[Applied]:
@@ -96,16 +97,7 @@ def check_table(
     path = f"{block.path}.table"
     index = frame.program.ids.get(table)
     if index is None:
-        report(
-            Fault(
-                "unknown-block",
-                f"'{block.id}' uses the table of '{table}', but there is no such op here",
-                at,
-                path=path,
-                found=table,
-                hint=did_you_mean(table, frame.program.ids, what="block"),
-            )
-        )
+        report(_left_out(block, table, at, path))
         return
     mine, its = frame.applied.get(atom.index), frame.applied.get(index)
     if mine is None or its is None:

@@ -137,6 +137,12 @@ class Item:
     matrix: Matrix | None = None
     opacity: float = 1.0
 
+    @property
+    def painted(self) -> tuple[Shape, ...]:
+        """Every shape from the back to the front, those of the texts too."""
+        letters = (outline for text in self.texts for outline in text.outlines)
+        return (*self.shapes, *letters, *self.over)
+
 
 @dataclass(frozen=True, slots=True)
 class Display:
