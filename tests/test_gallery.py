@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -19,16 +20,16 @@ from urllib.parse import unquote, urldefrag
 
 import pytest
 
-from transformer_diagrams import api, files, store
+from transformer_diagrams import api, files, pipeline, store
 from transformer_diagrams.cli.app import run
 from transformer_diagrams.errors import DiagramError
-from transformer_diagrams.gallery import folder, maths, order, pages, prose, two_tone
+from transformer_diagrams.gallery import folder, maths, order, pages, picture, prose
 from transformer_diagrams.gallery.order import Page
 from transformer_diagrams.gallery.record import record
 from transformer_diagrams.gallery.search import words_of
 from transformer_diagrams.gallery.site import build
 from transformer_diagrams.gallery.yaml_html import highlight
-from transformer_diagrams.options import AskError
+from transformer_diagrams.options import AskError, settle
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext
@@ -260,19 +261,40 @@ def test_tags_that_differ_only_in_writing_are_a_fault() -> None:
 
 
 def test_light_and_dark_are_one_figure() -> None:
-    light, dark = (str(api.load("gqa").render("svg", theme=theme)) for theme in ("paper", "dark"))
-    svg, pairs = two_tone.merged(light, dark)
-    assert re.sub(r' class="[^"]*"', "", svg) == light  # print and readers without style sheets
+    model = api.load("gqa")
+    light, dark = (str(model.render("svg", theme=theme)) for theme in ("paper", "dark"))
+    made = picture.of_model(model)
+    svg = picture.svg(made, {}, lambda _: None)
+    # Print and readers without style sheets: what is painted, and the words over it.
+    painted = r"<(?:rect|circle|path|text)[^>]*>[^<]*"
+    assert re.findall(painted, re.sub(r' class="[^"]*"', "", svg)) == re.findall(painted, light)
     back = svg
-    for prop, before, after in pairs:  # the classes say all of the dark figure
+    for prop, before, after in made["colors"]:  # the classes say all of the dark figure
         name = f"{prop[0]}{before[1:]}-{after[1:]}"
         back = re.sub(
             rf'(<[^>]*) {prop}="{before}"([^>]*class="[^"]*{name})', rf'\1 {prop}="{after}"\2', back
         )
     colors = r' (?:fill|stroke)="#[^"]*"'
     assert re.findall(colors, back) == re.findall(colors, dark)
-    with pytest.raises(two_tone.Unlike):
-        two_tone.merged(light, dark.replace("<rect", "<circle", 1))
+
+
+@pytest.mark.parametrize("change", ["fewer", "more", "width", "unfilled"])
+def test_figures_that_differ_in_more_than_colours_are_no_pair(change: str) -> None:
+    scene = api.load("dot-product-attention").scene()
+    light, dark = (
+        pipeline.drawing(scene, settle({"theme": theme})).display for theme in ("paper", "dark")
+    )
+    if change in ("fewer", "more"):
+        less = replace(light if change == "more" else dark, items=light.items[:-1])
+        light, dark = (less, dark) if change == "more" else (light, less)
+    else:
+        box = next(item for item in dark.items if item.kind == "box")
+        ink = box.shapes[0].ink
+        ink = replace(ink, width=9.0) if change == "width" else replace(ink, fill="")
+        other = replace(box, shapes=(replace(box.shapes[0], ink=ink), *box.shapes[1:]))
+        dark = replace(dark, items=tuple(other if i is box else i for i in dark.items))
+    with pytest.raises(ValueError, match=r"dark|scheme"):
+        picture.paired(light, dark)
 
 
 def test_blocks_tell_their_shape_and_weights() -> None:
@@ -989,7 +1011,9 @@ def test_paper_gets_the_whole_figure(context: BrowserContext, site: Path) -> Non
     page = context.new_page()
     page.goto((site / "architectures" / "llama3.html").as_uri())
     until(page, FITTED)
-    drawn = two_tone.size((site / "figures" / "llama3.svg").read_text(encoding="utf-8"))
+    size = r'width="([\d.]+)pt" height="([\d.]+)pt"'
+    text = (site / "figures" / "llama3.svg").read_text(encoding="utf-8")
+    (drawn,) = ((float(wide), float(high)) for wide, high in re.findall(size, text))
     page.click("[data-do=in]")
     page.emulate_media(media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")

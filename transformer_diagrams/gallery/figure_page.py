@@ -5,16 +5,13 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
-from transformer_diagrams.gallery import two_tone
+from transformer_diagrams.gallery import picture
 from transformer_diagrams.gallery.pages import Site, figure_file, page
-from transformer_diagrams.gallery.record import Prepared, Record, spec_id
+from transformer_diagrams.gallery.record import Record, spec_id
 from transformer_diagrams.gallery.yaml_html import highlight
-
-if TYPE_CHECKING:
-    from transformer_diagrams.gallery.two_tone import Pair
 
 ROOT = "../"
 FILES = (
@@ -44,24 +41,19 @@ ROLES = {
 }
 
 
-def picture(made: Prepared, site: Site, root: str) -> tuple[str, set[Pair]]:
+def figure(record: Record, site: Site, root: str) -> str:
     """The figure for a page, light and dark, its used specs linked to their pages."""
     def href(use: str) -> str | None:
         name = spec_id(use)
         return root + site.address(name) if name in site.by_id else None
 
-    light = made.figures["svg"].decode("utf-8")
-    dark = made.figures["dark.svg"].decode("utf-8")
-    svg, pairs = two_tone.merged(light, dark)
-    return two_tone.explained(svg, made.record["blocks"], href), pairs
+    return picture.svg(record["picture"], record["blocks"], href)
 
 
-def build(made: Prepared, source: str, site: Site, dependents: list[str]) -> tuple[str, set[Pair]]:
-    """The page's HTML, and the colours it needs in the style sheet. ``source`` is the YAML."""
-    record = made.record
-    svg, pairs = picture(made, site, ROOT)
-    width, height = two_tone.size(svg)
-    html = page(
+def build(record: Record, source: str, site: Site, dependents: list[str]) -> str:
+    """The page's HTML. ``source`` is the YAML."""
+    drawn = record["picture"]
+    return page(
         "figure.html",
         site,
         root=ROOT,
@@ -70,8 +62,8 @@ def build(made: Prepared, source: str, site: Site, dependents: list[str]) -> tup
         record=record,
         names=[dim["name"] for dim in record["dims"]],
         tex={dim["name"]: dim["tex"] for dim in record["dims"] if dim["tex"]},
-        svg=svg,
-        wide=width > 1.25 * height,
+        svg=figure(record, site, ROOT),
+        wide=drawn["width"] > 1.25 * drawn["height"],
         source=highlight(source),
         lines=source.count("\n") + (not source.endswith("\n")),
         files=[
@@ -94,7 +86,6 @@ def build(made: Prepared, source: str, site: Site, dependents: list[str]) -> tup
         near=site.neighbours(record["id"], ROOT),
         commands=commands(record),
     )
-    return html, pairs
 
 
 def commands(record: Record) -> dict[str, str]:

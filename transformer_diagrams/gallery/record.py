@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from transformer_diagrams import store
 from transformer_diagrams.api import Model
 from transformer_diagrams.errors import DiagramError, Fault, Span
+from transformer_diagrams.gallery import maths, picture
 from transformer_diagrams.records import dataclass
 
 if TYPE_CHECKING:
@@ -59,8 +60,9 @@ def record(model: Model) -> Record:
 
 
 def _key(model: Model) -> str:
-    # A digest of this module's bytes stands for the form of the record.
-    return store.key_of(model.data, page=store.digest_of(__file__), label=model.label)
+    # The bytes of the modules that write it stand for the form of the record.
+    made_by = [store.digest_of(str(name)) for name in (__file__, maths.__file__, picture.__file__)]
+    return store.key_of(model.data, page=made_by, label=model.label)
 
 
 def _made(model: Model) -> Record:
@@ -112,6 +114,7 @@ def _made(model: Model) -> Record:
             for config in spec.configs.values()
         ],
         "blocks": _blocks(model),
+        "picture": picture.of_model(model),
     }
 
 
@@ -140,7 +143,6 @@ def _facts(
     part: Node | Group, learned: Any, numbers: dict[str, int], config: str
 ) -> dict[str, str]:
     from transformer_diagrams.dims import DimError
-    from transformer_diagrams.gallery.maths import shortened
     from transformer_diagrams.graph.ir import Node
     from transformer_diagrams.text import plain
 
@@ -169,7 +171,7 @@ def _facts(
             number = params.evaluate(numbers)
         except DimError:
             return facts
-        facts["number"] = f"{shortened(number)} in {config}" if config else shortened(number)
+        facts["number"] = maths.shortened(number) + (f" in {config}" if config else "")
     return facts
 
 

@@ -21,15 +21,15 @@ from transformer_diagrams.gallery import (
     folder,
     order,
     pages,
+    picture,
     prose,
     search,
     topic,
-    two_tone,
 )
 from transformer_diagrams.gallery.order import Page
 from transformer_diagrams.gallery.pages import Site
 from transformer_diagrams.gallery.prose import Prose
-from transformer_diagrams.gallery.record import Prepared, is_kept, prepare, spec_id
+from transformer_diagrams.gallery.record import Prepared, Record, is_kept, prepare, spec_id
 from transformer_diagrams.options import ask_error
 from transformer_diagrams.records import dataclass
 
@@ -232,31 +232,27 @@ def _files(
     live = _live([figure for text in texts for figure in text.page.figures if figure in IDS])
     common = _common() if live else ""
     files: dict[str, str | bytes] = {}
-    pairs: set[two_tone.Pair] = set()
 
     for id, each in made.items():
         source = paths[id].read_bytes()
         dependents = [page.id for page in site.order if id in page.builds_on]
-        html, used = figure_page.build(
-            each, source.decode("utf-8-sig").replace("\r\n", "\n"), site, dependents
+        files[site.file(id)] = figure_page.build(
+            each.record, source.decode("utf-8-sig").replace("\r\n", "\n"), site, dependents
         )
-        pairs |= used
-        files[site.file(id)] = html
         for suffix, data in [*each.figures.items(), ("yaml", source)]:
             files[pages.figure_file(id, suffix)] = data
     for text in texts:
-        html, used = _prose_page(text, site, made, live, common, away)
-        pairs |= used
-        files[site.file(text.page.id)] = html
+        files[site.file(text.page.id)] = _prose_page(text, site, records, live, common, away)
     for tag, name in site.tags.items():
         html, plain = topic.build(tag, site, by_text, records, live, common)
         files[f"topics/{name}.html"] = html
         files[f"topics/{name}.txt"] = plain
-    files["index.html"] = _home(site, made, paths, by_text, records)
+    files["index.html"] = _home(site, paths, by_text, records)
 
     said = [text for text in files.values() if isinstance(text, str)]
     characters = "".join(sorted({c for text in said for c in text}))
-    files["assets/site.css"] = pages.style(characters, two_tone.css(pairs))
+    pairs = {tuple(pair) for record in records.values() for pair in record["picture"]["colors"]}
+    files["assets/site.css"] = pages.style(characters, picture.css(pairs))
     files["assets/site.js"] = pages.script()
     if live:
         from transformer_diagrams.live.pages import runtime
@@ -329,14 +325,13 @@ def _common() -> str:
 def _prose_page(
     text: Prose,
     site: Site,
-    made: Mapping[str, Prepared],
+    records: Mapping[str, Record],
     live: Mapping[str, str],
     common: str,
     away: Container[str],
-) -> tuple[str, set[two_tone.Pair]]:
+) -> str:
     """A page of words with its figures in place."""
     root = "../"
-    pairs: set[two_tone.Pair] = set()
     parts: list[dict[str, Any]] = []
 
     def address(id: str) -> str:
@@ -354,12 +349,11 @@ def _prose_page(
         if section.figure in live:
             part["live"] = live[section.figure]
         elif section.figure:
-            part["svg"], used = figure_page.picture(made[section.figure], site, root)
+            part["svg"] = figure_page.figure(records[section.figure], site, root)
             part["link"] = site.link(section.figure, root)
-            pairs |= used
         parts.append(part)
     has_live = any(part["live"] for part in parts)
-    html = pages.page(
+    return pages.page(
         "prose.html",
         site,
         root=root,
@@ -375,15 +369,13 @@ def _prose_page(
         live=has_live,
         common=common if has_live else "",
     )
-    return html, pairs
 
 
 def _home(
     site: Site,
-    made: Mapping[str, Prepared],
     paths: Mapping[str, Path],
     texts: Mapping[str, Prose],
-    records: Mapping[str, Any],
+    records: Mapping[str, Record],
 ) -> str:
     reading = [page for page in site.order if page.id in texts]
     shelves: dict[str, list[dict[str, Any]]] = {}
@@ -391,14 +383,14 @@ def _home(
         if each.id in texts:
             continue
         record = records[each.id]
-        width, height = two_tone.size(made[each.id].figures["svg"][:600].decode("utf-8", "ignore"))
+        drawn = record["picture"]
         shelves.setdefault(paths[each.id].parent.name, []).append(
             {
                 **site.link(each.id),
                 "svg": quote(pages.figure_file(each.id, "svg")),
                 "dark": quote(pages.figure_file(each.id, "dark.svg")),
-                "width": round(width),
-                "height": round(height),
+                "width": round(drawn["width"]),
+                "height": round(drawn["height"]),
                 "year": record["source"]["year"] or "",
                 "caption": record["caption"],
                 "tags": list(dict.fromkeys(record["tags"])),

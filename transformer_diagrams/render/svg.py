@@ -35,8 +35,15 @@ def to_svg(
     words   False leaves the unpainted words out: outlines only
     pixels  width and height instead of points, filled to the last one
     """
-    writer = _Writer(words)
+    writer = Writer(words)
     body = "".join(part + "\n" for item in display.items if (part := writer.item(item)))
+    return f"{opening(display, body, pixels=pixels)}{body}</svg>\n"
+
+
+def opening(
+    display: Display, body: str, *, pixels: tuple[int, int] | None = None, look: str = 'role="img"'
+) -> str:
+    """What stands before a figure's ``body``: its size, its names, and ``look`` on the root."""
     head = f"{number(display.width)} {number(display.height)}"
     told = f"{display.title}\0{display.desc}\0{head}\0{body}"
     name = f"{_slug(display.id)}-{hashlib.sha256(told.encode()).hexdigest()[:8]}"
@@ -50,9 +57,9 @@ def to_svg(
         size = f'width="{wide}pt" height="{high}pt" '
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" {size}'
-        f'viewBox="0 0 {head}" role="img" aria-labelledby="{labelled}" '
+        f'viewBox="0 0 {head}" {look} aria-labelledby="{labelled}" '
         'font-family="sans-serif">\n'
-        f'<title id="{name}-title">{title}</title>\n{desc}{body}</svg>\n'
+        f'<title id="{name}-title">{title}</title>\n{desc}'
     )
 
 
@@ -75,10 +82,10 @@ def xml_attribute(text: str) -> str:
     return xml_text(" ".join(text.split())).replace('"', "&quot;")
 
 
-class _Writer:
+class Writer:
     """Writes items one after another."""
 
-    def __init__(self, words: bool) -> None:
+    def __init__(self, words: bool = True) -> None:
         self.words = words
 
     def item(self, item: Item) -> str:
