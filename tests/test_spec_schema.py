@@ -206,7 +206,7 @@ def test_every_key_has_a_description() -> None:
                 if isinstance(value, dict) and "$ref" not in value:
                     assert value.get("description"), f"{path}.{name}"
             for name, value in node.items():
-                if name not in ("if", "then"):
+                if name not in ("if", "then", "else"):
                     check(value, f"{path}.{name}")
         elif isinstance(node, list):
             for item in node:

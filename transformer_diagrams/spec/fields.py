@@ -23,6 +23,7 @@ from transformer_diagrams.errors import Fault, Report, Span, nearest
 from transformer_diagrams.spec.grammar import (
     DIM_NAME_PATTERN,
     ID_PATTERN,
+    LEAD_PATTERN,
     LONGEST_LABEL,
     LONGEST_TEXT,
     REF_PATTERN,
@@ -44,7 +45,7 @@ from transformer_diagrams.spec.yaml_source import (
 _ID: Final = re.compile(ID_PATTERN + r"\Z")
 _REF: Final = re.compile(REF_PATTERN + r"\Z")
 _DIM_NAME: Final = re.compile(DIM_NAME_PATTERN + r"\Z")
-_LEAD: Final = re.compile(r"\.\.\.(?:[A-Za-z][A-Za-z0-9_]*)?\Z")
+_LEAD: Final = re.compile(LEAD_PATTERN + r"\Z")
 _INVISIBLE: Final = re.compile("[\x00-\x1f\x7f-\xa0\u2028\u2029\ufdd0-\ufdef\ufeff\ufffe\uffff]")
 _COMMENT: Final = re.compile(r"([^\S\n]+)#([^\n]?)")
 _ESCAPE: Final = re.compile(r"\\([\s\S])([A-Za-z]*)")

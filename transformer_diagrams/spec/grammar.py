@@ -32,6 +32,7 @@ def _table(*keys: Key) -> Mapping[str, Key]:
 ID_PATTERN: Final = r"[A-Za-z_][A-Za-z0-9_-]*"
 REF_PATTERN: Final = rf"{ID_PATTERN}(\.[A-Za-z0-9_-]+)?"
 DIM_NAME_PATTERN: Final = r"[A-Za-z][A-Za-z0-9_]*"
+LEAD_PATTERN: Final = rf"\.\.\.({DIM_NAME_PATTERN})?"
 LONGEST_LABEL: Final = 1_000
 LONGEST_TEXT: Final = 10_000
 

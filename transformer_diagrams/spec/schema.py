@@ -20,6 +20,7 @@ from transformer_diagrams.spec.grammar import (
     ID_PATTERN,
     INPUT,
     KINDS,
+    LEAD_PATTERN,
     LONGEST_LABEL,
     LONGEST_TEXT,
     OP,
@@ -93,6 +94,13 @@ def _value(key: Key) -> Schema:
     return dict(_BY_KIND[key.kind])
 
 
+_EXPRESSION: Final[Schema] = {"type": "string", "minLength": 1, "maxLength": LONGEST_LABEL}
+_VALUE: Final[Schema] = {  # of a size or an option, whose kind is declared elsewhere
+    "type": ["string", "integer", "boolean"],
+    "minLength": 1,
+    "maxLength": LONGEST_LABEL,
+    "minimum": 1,
+}
 _PORTS: Final = {
     "inputs": _any_names({"anyOf": [_ref("shape"), _ref("input")]}, names=_ID),
     "outputs": _any_names({"anyOf": [_ref("shape"), _ref("output")]}, names=_ID),
@@ -116,7 +124,7 @@ _BY_KIND: Final[Mapping[str, Schema]] = {
         {"anyOf": [_text(LONGEST_TEXT), _ref("dim")]},
         names={"type": "string", "pattern": f"^{DIM_NAME_PATTERN}$"},
     ),
-    "conditions": _array({"type": "string", "minLength": 1}),
+    "conditions": _array(_EXPRESSION),
     "options": _any_names(_ref("option"), names=_ID),
     "option-value": {"type": ["boolean", "string"]},
     "choices": _array(_ID, least=1),
@@ -128,11 +136,9 @@ _BY_KIND: Final[Mapping[str, Schema]] = {
     "sources": _ref("sources"),
     "shape": _ref("shape"),
     "shapes": {"anyOf": [_ref("shape"), _any_names(_ref("shape"))]},
-    "switch": {"type": "string", "minLength": 1},
+    "switch": _EXPRESSION,
     "open": {"enum": [True, False, "callout"]},
-    "bindings": _any_names(
-        {"type": ["string", "integer", "boolean"], "minLength": 1, "minimum": 1}
-    ),
+    "bindings": _any_names(_VALUE),
     "branches": {
         "anyOf": [
             {"type": "array", "items": _array(_ref("block")), "minItems": 1},
@@ -142,28 +148,47 @@ _BY_KIND: Final[Mapping[str, Schema]] = {
     "columns": _array(_ref("column"), least=1),
 }
 
+def _size(number: str = "integer", least: int | None = 1) -> Schema:
+    return {
+        "type": ["string", number],
+        "minLength": 1,
+        "maxLength": LONGEST_LABEL,
+        "pattern": r"^(?!\.\.\.)",
+        **({"minimum": least} if least is not None else {}),
+    }
+
+
+def _shape(size: Schema) -> Schema:
+    return {
+        "type": "array",
+        "prefixItems": [{"anyOf": [size, {"type": "string", "pattern": f"^{LEAD_PATTERN}$"}]}],
+        "items": size,
+    }
+
+
 _SIZE: Final[Schema] = {
     "description": "A size: a whole number, a name or an expression such as d_m / n_h.",
-    "type": ["string", "integer"],
-    "minLength": 1,
-    "minimum": 1,
+    **_size(),
 }
 _SHAPE: Final[Schema] = {
     "description": "Sizes of the axes; '...' or '...NAME' first stands for any leading axes.",
-    "type": "array",
-    "items": _ref("size"),
+    **_shape(_ref("size")),
+}
+_OPTION: Final[Schema] = {
+    **_mapping(OPTION),
+    "if": {"required": ["choices"]},
+    "then": {"properties": {"default": _ID}},
+    "else": {"properties": {"default": {"type": "boolean"}}},
 }
 
 
 def _attr(attr: Attr) -> Schema:
     """The schema of an op's attribute; the name of an option may stand for the value."""
     least = attr.least if attr.beside is None else min(attr.least or 0, attr.beside)
-    size: Schema = {"type": ["string", "number"], "minLength": 1}
-    if least is not None:
-        size["minimum"] = least
+    size = _size("number", least)
     kinds: Mapping[str, Schema] = {
         "dim": size,
-        "dims": {"type": "array", "items": size},
+        "dims": _shape(size),
         "bool": {"type": "boolean"},
         "int": {"type": "integer"},
         "float": {"type": "number"},
@@ -265,7 +290,7 @@ def build() -> Schema:
             "size": _SIZE,
             "shape": _SHAPE,
             "dim": _mapping(DIM),
-            "option": _mapping(OPTION),
+            "option": _OPTION,
             "source": _mapping(SOURCE),
             "show": _mapping(SHOW),
             "input": _mapping(INPUT),
@@ -275,11 +300,7 @@ def build() -> Schema:
                 "properties": {
                     "source": {"description": "Where the numbers are from.", **_text(LONGEST_LABEL)}
                 },
-                "additionalProperties": {
-                    "type": ["string", "integer", "boolean"],
-                    "minLength": 1,
-                    "minimum": 1,
-                },
+                "additionalProperties": _VALUE,
             },
             "reference": _mapping(REF),
             "sources": {
