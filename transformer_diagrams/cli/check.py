@@ -121,7 +121,7 @@ def _lint(
     if result.findings:
         codes.worst(1)
     if as_json:
-        facts = {name: getattr(result, name) for name in ("crossings", "bends", "boxes", "lines")}
+        facts = {"boxes": result.boxes, "lines": result.lines, "score": result.score.as_json()}
         findings = [
             {"rule": each.rule, "what": each.what, "detail": each.detail}
             for each in result.findings
@@ -132,5 +132,6 @@ def _lint(
     for finding in result.findings:
         say(f"{model.label}: {finding}")
     words = counted(len(result.findings), "finding") if result.findings else "clean"
-    numbers = f"{counted(result.crossings, 'crossing')}, {counted(result.bends, 'bend')}"
+    rated = result.score
+    numbers = f"{counted(rated.crossings, 'crossing')}, {counted(rated.bends, 'bend')}"
     say(f"{model.label}: {words} ({numbers})")

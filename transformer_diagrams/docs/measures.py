@@ -1,4 +1,4 @@
-"""What `inspect` counts: its definitions, the form of its JSON, and the numbers of whole models."""
+"""What is counted: of a model (definitions, JSON, the numbers of whole ones), and of a figure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from transformer_diagrams.count import cache, flops, params
-from transformer_diagrams.docs.markdown import code, table
+from transformer_diagrams.docs.markdown import code, codes, table
+from transformer_diagrams.layout.score import FAULTS, MEANINGS
 
 
 def _definitions(_: Path) -> str:
@@ -87,9 +88,15 @@ def _caches(_: Path) -> str:
     return table(head, rows)
 
 
+def _score(_: Path) -> str:
+    rows = [[code(key), text, codes(FAULTS.get(key, ()))] for key, text in MEANINGS.items()]
+    return table(["key", "what it counts", "rules of its findings"], rows)
+
+
 PARTS: Mapping[str, Callable[[Path], str]] = {
     "caches": _caches,
     "definitions": _definitions,
     "inspect-keys": _keys,
     "models": _models,
+    "score": _score,
 }

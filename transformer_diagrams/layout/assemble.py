@@ -288,7 +288,10 @@ class _Builder:
             # one base line for all boxes of a row, whatever sub- and superscripts do
             top = text.baseline(rect.center_y) - text.ascent
             top = min(max(top, rect.top + 1.0), rect.bottom - 1.0 - text.height)
-        at = Rect(rect.center_x - text.width / 2, top, text.width, text.height)
+        left = rect.center_x - text.width / 2
+        if node.form == "text" and self.ctx.across and bool(node.inputs) != bool(node.outputs):
+            left = rect.right - text.width if node.inputs else rect.left  # away from its arrow
+        at = Rect(left, top, text.width, text.height)
         kind = "io" if node.form == "text" else "block"
         self.labels.append(
             _text(

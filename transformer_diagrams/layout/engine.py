@@ -16,6 +16,7 @@ from transformer_diagrams.layout.limits import refuse
 from transformer_diagrams.layout.measure import Context, Options, settle_widths
 from transformer_diagrams.layout.placed import Placed
 from transformer_diagrams.layout.scene import Scene
+from transformer_diagrams.layout.shapes import shapes_told
 from transformer_diagrams.layout.turned import set_turns, turned
 from transformer_diagrams.theme import Theme
 
@@ -36,7 +37,11 @@ def layout(graph: Graph, theme: Theme, options: Options | None = None) -> Scene:
     parts = [Part(graph.root, root, 0.0, 0.0)]
     parts += _beside(graph, parts[0], ctx)
     legend = graph.legend if options.legend is None else options.legend
-    return replace(assemble(graph, parts, ctx, legend), words=words_of(graph))
+    return replace(
+        assemble(graph, parts, ctx, legend),
+        words=words_of(graph),
+        shapes=shapes_told(graph, ctx.shapes, ctx.tex),
+    )
 
 
 def _beside(graph: Graph, main: Part, ctx: Context) -> list[Part]:

@@ -16,6 +16,7 @@ from transformer_diagrams.theme import Sizes
 
 LABEL_MAX = 19.0  # times the size of the type; a longer label is wrapped
 TOWER_MAX = 14.5  # times the size of the type; a wider box stands out of its tower
+WORD_ROOM = 2.0  # left to right, between an input or output and its arrow
 PORT_ROOM = 26.0  # least height of a left-to-right box that two lines enter
 SHEETS = 2  # drawn behind a stacked box
 
@@ -72,7 +73,8 @@ def size_node(node: Node, ctx: Context, *, tower: bool = False) -> Sized:
         markup = wrap(markup, size, LABEL_MAX * size)
         text = measure(markup, size)
     if node.form == "text":
-        return Sized(max(text.width, 6.0), text.height + 2, text, markup, 0.0)
+        apart = WORD_ROOM * (bool(node.inputs) + bool(node.outputs)) if ctx.across else 0.0
+        return Sized(max(text.width, 6.0) + apart, text.height + 2, text, markup, 0.0)
     least = s.box_min_width * (0.7 if ctx.across else 1.0)  # left to right, width is length
     width = max(text.width + 2 * s.pad_x, least)
     ports = max(len(node.inputs), len(node.outputs))

@@ -143,3 +143,4 @@ class Scene:
     dots: tuple[tuple[float, float, str], ...] = ()  # junction dots: x, y, line kind
     direction: str = "up"
     words: tuple[str, ...] = ()  # labels of edges and notes that the graph asks for
+    shapes: tuple[tuple[str, ...], ...] = ()  # nets: of each group, one at least says its shape

@@ -5,10 +5,45 @@ By default a shape is shown where it changes, so that it is read once on each st
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Container, Mapping
 
-from transformer_diagrams.graph.ir import BORDER, End, Group, Node
+from transformer_diagrams.graph.ir import BORDER, End, Graph, Group, Node
 from transformer_diagrams.layout.layers import main_port
+
+
+def shapes_told(
+    graph: Graph, shapes: str, tex: Mapping[str, str]
+) -> tuple[tuple[str, ...], ...]:
+    """The nets beside which a figure must show their shape.
+
+    They stand in groups of which one is enough: outputs of one box that say the same, unless all
+    are asked for. What leaves an opened part has changed its shape inside, and was told there.
+    """
+    told: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
+    for part in graph.parts():
+        if isinstance(part, Node):
+            continue
+        for child, inner in enumerate(part.children):
+            if shapes != "all" and isinstance(inner, Group):
+                continue
+            for port in range(len(inner.outputs)):
+                markup, kind = net_label(part, child, port, shapes, tex)
+                net = _origin(part, child, port) if kind == "shape" else ""
+                if net:
+                    told[net if shapes == "all" else inner.path, markup][net] = None
+    return tuple(tuple(nets) for nets in told.values())
+
+
+def _origin(group: Group, child: int, port: int) -> str:
+    """The net that leaves a child, by the box that it begins at."""
+    while child != BORDER:
+        inner = group.children[child]
+        if isinstance(inner, Node):
+            return f"{inner.path}#{port}"
+        ending = (e.tail for e in inner.edges if e.head == End(BORDER, port))
+        group, (child, port) = inner, next(((t.child, t.port) for t in ending), (BORDER, 0))
+    return ""  # goes through a group, and begins before it
 
 
 def net_label(
