@@ -6,7 +6,7 @@ kind of block can have.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from transformer_diagrams.bundled import bundled_specs
@@ -28,19 +28,26 @@ from transformer_diagrams.spec.yaml_source import Map, Node, Scalar, Seq, kind_o
 
 # Keys of the file that become fields of Block as they are.
 _FIELD: Final = {"if": "condition", "with": "bind", "from": "sources", "repeat": "count"}
-_NAME: Final = Key("name", "name", "")
 
 
-class _OpKeys:
-    """The keys of one op: its attributes first, then the common ones."""
+class _Kind:
+    """The keys of one kind of block, its own first; of an op, its attributes are its own."""
 
-    def __init__(self, name: str, attrs: tuple[Attr, ...]) -> None:
+    def __init__(self, kind: str, name: str, attrs: tuple[Attr, ...], known: Mapping[str, Key]):
+        self.kind = kind
         self.name = name
-        self.attrs: dict[str, Attr] = {attr.name: attr for attr in attrs}
-        self.required = [attr for attr in attrs if attr.required]
-        self.keys: dict[str, Key] = {k: v for k, v in OP.items() if k not in self.attrs}
+        self.what = f"the op '{name}'" if kind == "op" else an(kind)
+        self.attrs = {attr.name: attr for attr in attrs}
+        self.keys = {k: v for k, v in known.items() if k not in self.attrs}
         self.names = [*self.attrs, *self.keys]
-        self.label_keys = {attr.name: Key(attr.name, "label", attr.doc) for attr in attrs}
+        self.own = [*self.attrs] if kind == "op" else [k for k in self.keys if k not in COMMON]
+        self.required: list[Attr | Key] = [attr for attr in attrs if attr.required]
+        self.required += [key for key in known.values() if key.required]
+
+
+_STRUCTURES: Final = {
+    kind: _Kind(kind, kind, (), known) for kind, known in (*STRUCTURES.items(), ("column", COLUMN))
+}
 
 
 class BlockReader:
@@ -50,7 +57,7 @@ class BlockReader:
         self.f = fields
         self.op_names: list[str] = sorted(registry.names())
         self._known_ops = frozenset(self.op_names)
-        self._op_keys: dict[str, _OpKeys] = {}
+        self._ops: dict[str, _Kind] = {}
         self.ids: dict[str, Node] = {}
         self._holders: dict[str, str] = {}  # id -> id of the block it stands in
         self._inside: list[str] = []  # ids of the blocks around, outer first
@@ -59,7 +66,16 @@ class BlockReader:
         self._count: dict[str, int] = {}
         self.weighted: set[str] = set()  # ids of ops and used specs
         self.references: list[tuple[Text, str, str]] = []  # ref, path, "from" or "share"
-        self.uses: list[tuple[str, Span, str]] = []
+        fields.plain |= {
+            "ids": self._carried,
+            "sources": self._sources,
+            "ref": self._source,
+            "block-ref": self._block_ref,
+            "blocks": self.blocks,
+            "branches": self._branches,
+            "columns": self._columns,
+            "bindings": self._bindings,
+        }
 
     # -- ids
 
@@ -159,25 +175,25 @@ class BlockReader:
 
     def _bare(self, node: Scalar, path: str) -> Block | None:
         """A bare string: an op with nothing to say about it."""
-        keys = self.op(node, path)
-        if keys is None:
+        kind = self.op(node, path)
+        if kind is None:
             return None
-        self._missing(keys, (), self.f.span(node), path)
+        self._missing(kind, (), node, path)
         block_id = self.generated_id(node.text)
         self.weighted.add(block_id)
         return Block(kind="op", span=self.f.span(node), path=path, id=block_id, op=node.text)
 
     # -- the kind
 
-    def op(self, node: Node, path: str) -> _OpKeys | None:
+    def op(self, node: Node, path: str) -> _Kind | None:
         """The keys of the op that a node names; a fault if there is none of that name."""
         if not isinstance(node, Scalar) or kind_of(node) != "text":
             self.f.wrong(node, path, "the name of an op")
             return None
         name = node.text
-        keys = self._op_keys.get(name)
-        if keys is not None:
-            return keys
+        known = self._ops.get(name)
+        if known is not None:
+            return known
         if name not in self._known_ops:
             close = nearest(name, self.op_names, cutoff=NEAR_OP)
             box = f"what is no op is a box: {{op: box, label: {name[:60]}}}"
@@ -199,8 +215,8 @@ class BlockReader:
                 hint=hint,
             )
             return None
-        keys = self._op_keys[name] = _OpKeys(name, registry.get(name).attrs)
-        return keys
+        made = self._ops[name] = _Kind("op", name, registry.get(name).attrs, OP)
+        return made
 
     def _kind(self, node: Map, path: str) -> str | None:
         """Which of the KINDS a mapping is; a fault when it is none or several."""
@@ -209,8 +225,8 @@ class BlockReader:
         if len(found) > 1 and "op" in found:  # an op may have an attribute of such a name
             op = entries["op"][1]
             if isinstance(op, Scalar) and op.text in self._known_ops:
-                keys = self.op(op, path)
-                found = [k for k in found if k == "op" or not keys or k not in keys.attrs]
+                taken = self.op(op, path)
+                found = [k for k in found if k == "op" or not taken or k not in taken.attrs]
         if len(found) == 1:
             return found[0]
         listed = ", ".join(KINDS)
@@ -265,33 +281,13 @@ class BlockReader:
         if kind is None:
             self._inner_of_unknown(node, path)
             return None
-        entries = node.entries
-        if kind == "op":
-            key_node, value = entries["op"]
-            keys = self.op(value, f"{path}.op")
-            if keys is None:
-                known: Mapping[str, Key] = OP
-                attrs: Mapping[str, Attr] | None = None
-            else:
-                known, attrs = keys.keys, keys.attrs
-                if keys.required:
-                    self._missing(keys, entries, self.f.span(key_node), path)
-            name = value.text if isinstance(value, Scalar) else ""
-            block = self._build(node, path, "op", known, name, attrs, keys)
-            return block if keys is not None else None
-        known = STRUCTURES[kind]
-        for key in known.values():
-            if key.required and key.name not in entries:
-                if self._misspelt(key.name, entries, known):
-                    continue
-                self.f.fault(
-                    "missing-key",
-                    f"{an(kind)} needs '{key.name}'",
-                    node,
-                    path,
-                    expected=f"{key.name}: {key.doc[0].lower() + key.doc[1:].rstrip('.')}",
-                )
-        return self._build(node, path, kind, known, kind, {}, None)
+        if kind != "op":
+            return self._build(node, path, _STRUCTURES[kind], kind, node)
+        key_node, value = node.entries["op"]
+        op = self.op(value, f"{path}.op")
+        name = value.text if isinstance(value, Scalar) else ""
+        block = self._build(node, path, op or _Kind("op", name, (), OP), name, key_node, op is None)
+        return None if op is None else block
 
     def _inner_of_unknown(self, node: Map, path: str) -> None:
         """A block of no known kind: misspelt keys and inner blocks still have their faults."""
@@ -317,107 +313,92 @@ class BlockReader:
                 return True
         return False
 
-    def _missing(self, keys: _OpKeys, entries: Any, span: Span, path: str) -> None:
-        for attr in keys.required:
-            if attr.name not in entries:
-                if self._misspelt(attr.name, entries, keys.names):
-                    continue
-                doc = attr.doc.rstrip(".")
-                self.f.fault(
-                    "missing-key",
-                    f"the op '{keys.name}' needs '{attr.name}'",
-                    span,
-                    path,
-                    expected=f"{attr.name}: {doc}" if doc else attr.name,
-                    hint="" if entries else f"for example {{op: {keys.name}, {attr.name}: ...}}",
-                )
+    def _missing(self, kind: _Kind, entries: Collection[str], at: Node, path: str) -> None:
+        for one in kind.required:
+            if one.name in entries or self._misspelt(one.name, entries, kind.names):
+                continue
+            doc = one.doc.rstrip(".")
+            if isinstance(one, Key):
+                doc = doc[0].lower() + doc[1:]
+            self.f.fault(
+                "missing-key",
+                f"{kind.what} needs '{one.name}'",
+                at,
+                path,
+                expected=f"{one.name}: {doc}" if doc else one.name,
+                hint=""
+                if entries
+                else f"for example {{op: {kind.name}, {one.name}: ...}}",
+            )
 
     def _build(
-        self,
-        node: Map,
-        path: str,
-        kind: str,
-        known: Mapping[str, Key],
-        name: str,
-        attrs: Mapping[str, Attr] | None,
-        keys: _OpKeys | None,
+        self, node: Map, path: str, kind: _Kind, name: str, at: Node, unknown: bool = False
     ) -> Block:
-        file = self.f.file
-        if kind != "op":
-            id_node = node.entries.get("id", (None, None))[1]
-            self._inside.append(id_node.text if isinstance(id_node, Scalar) else kind)
+        """The block of a known kind, or what can be said of one of an ``unknown`` op.
+
+        ``at`` is where keys are missing.
+        """
+        f, entries = self.f, node.entries
+        self._missing(kind, entries, at, path)
+        id_node = entries["id"][1] if "id" in entries else None
+        if kind.kind != "op":
+            self._inside.append(id_node.text if isinstance(id_node, Scalar) else kind.kind)
         spans: dict[str, Span] = {}
         made: dict[str, Any] = {}
         values: dict[str, Value] = {}
-        for word, (key_node, value) in node.entries.items():
-            span = Span(file, key_node.line, key_node.column)
-            spans[word] = span
+        for word, (key_node, value) in entries.items():
+            spans[word] = f.span(key_node)
+            inner = f"{path}.{word}"
+            key = kind.keys.get(word)
             if word == "with" and isinstance(value, Map):
-                for inner, (at, _) in value.entries.items():
-                    spans[f"with.{inner}"] = Span(file, at.line, at.column)
-            if attrs and word in attrs:
-                got = self._attr(value, f"{path}.{word}", attrs[word], keys)
-                if got is not None:
-                    values[word] = got
-                continue
-            key = known.get(word)
-            if key is not None:
-                read = self._common(key, value, f"{path}.{word}")
+                spans |= {f"with.{n}": f.span(k) for n, (k, _) in value.entries.items()}
+            if word in kind.attrs:
+                attr = self._attr(value, inner, kind.attrs[word])
+                if attr is not None:
+                    values[word] = attr
+            elif key is not None:
+                read = f.read(key, value, inner)
                 if read is not None:
                     made[_FIELD.get(word, word)] = read
-            elif (word != "op" or kind != "op") and attrs is not None:
-                self._unknown(word, span, f"{path}.{word}", kind, name, known, attrs)
-        if kind != "op":
-            self._inside.pop()
-        given = made.pop("id", None)
-        explicit = given is not None
-        if kind == "op":
+            elif not unknown and (word != "op" or kind.kind != "op"):
+                self._unknown(word, spans[word], inner, kind)
+        if kind.kind == "op":
             made["op"] = name
-        elif kind in ("residual", "group", "parallel", "columns"):
-            made["children"] = made.pop(kind, ())
-        elif kind == "repeat":
-            made["children"] = made.pop("blocks", ())
-        elif kind == "use":
-            use = made.get("use", "")
-            name = _base_name(use) or "use"
-        if given is not None:
-            block_id = self.explicit_id(given, node.entries["id"][1], f"{path}.id")
         else:
-            block_id = self.generated_id(name or kind)
-        if kind in ("op", "use"):
+            self._inside.pop()
+            inner_key = "blocks" if "blocks" in kind.keys else kind.kind
+            if inner_key != "use":
+                made["children"] = made.pop(inner_key, ())
+        if kind.kind == "use":
+            name = _base_name(made.get("use", "")) or "use"
+        given = made.pop("id", None)
+        if given is not None and id_node is not None:
+            block_id = self.explicit_id(given, id_node, f"{path}.id")
+        else:
+            block_id = self.generated_id(name or kind.kind)
+        if kind.kind in ("op", "use"):
             self.weighted.add(block_id)
         return Block(
-            kind=kind,
-            span=Span(file, node.line, node.column),
+            kind="group" if kind.kind == "column" else kind.kind,
+            span=f.span(node),
             path=path,
             id=block_id,
-            explicit_id=explicit,
+            explicit_id=given is not None,
             attrs=values,
             key_spans=spans,
             **made,
         )
 
-    def _unknown(
-        self,
-        word: str,
-        span: Span,
-        path: str,
-        kind: str,
-        name: str,
-        known: Mapping[str, Key],
-        attrs: Mapping[str, Attr],
-    ) -> None:
-        what = f"the op '{name}'" if kind == "op" else an(kind)
-        own = list(attrs) if kind == "op" else [key for key in known if key not in COMMON]
-        close = self.f.near(word, [*attrs, *known], f"{kind} {name}")
-        expected = f"{what} takes {', '.join(own)}" if own else f"{what} takes nothing of its own"
+    def _unknown(self, word: str, span: Span, path: str, kind: _Kind) -> None:
+        close = self.f.near(word, kind.names, f"{kind.kind} {kind.name}")
+        takes = ", ".join(kind.own) or "nothing of its own"
         self.f.fault(
             "unknown-key",
-            f"{what} has no key '{word}'",
+            f"{kind.what} has no key '{word}'",
             span,
             path,
             found=word,
-            expected=f"{expected}; and the keys that every block takes",
+            expected=f"{kind.what} takes {takes}; and the keys that every block takes",
             hint="the words in its box are its 'label'"
             if word == "title"
             else f"did you mean '{close}'?"
@@ -427,61 +408,10 @@ class BlockReader:
 
     # -- values of keys
 
-    def _common(self, key: Key, node: Node, path: str) -> Any:
-        f, kind = self.f, key.kind
-        if kind == "label":
-            return f.text(node, path, key)
-        if kind == "text":
-            return f.text(node, path, key)
-        if kind == "id":
-            return f.identifier(node, path)
-        if kind == "ids":
-            return self._carried(node, path)
-        if kind == "sources":
-            return self._sources(node, path)
-        if kind == "size":
-            return f.expression(node, path)
-        if kind == "bool":
-            return f.boolean(node, path)
-        if kind == "choice":
-            return f.choice(node, path, key.choices)
-        if kind == "name":
-            text = f.name(node, path, key)
-            return text.value if text else None
-        if kind == "shapes":
-            return self._shapes(node, path)
-        if kind == "switch":
-            return f.switch(node, path)
-        if kind == "open":
-            if kind_of(node) == "bool":
-                return f.boolean(node, path)
-            return f.choice(node, path, ("true", "false", "callout"))
-        if kind == "block-ref":
-            ref = f.reference(node, path)
-            if ref is not None:
-                self.references.append((ref, path, "share"))
-            return ref
-        if kind == "blocks":
-            return self.blocks(node, path)
-        if kind == "branches":
-            return self._branches(node, path)
-        if kind == "columns":
-            return self._columns(node, path)
-        if kind == "bindings":
-            return self._bindings(node, path)
-        if kind == "spec-ref":
-            text = f.name(node, path, _NAME)
-            if text is None:
-                return None
-            self.uses.append((text.value, text.span, path))
-            return text.value
-        raise AssertionError(f"no reader for {kind}")  # a fault of the grammar table
-
-    def _attr(self, node: Node, path: str, attr: Attr, keys: _OpKeys | None) -> Value | None:
+    def _attr(self, node: Node, path: str, attr: Attr) -> Value | None:
         """An op's attribute by its kind, or the name of an option that takes its place."""
         f, kind = self.f, attr.kind
-        assert keys is not None
-        span = Span(f.file, node.line, node.column)
+        span = f.span(node)
         if (
             type(node) is Scalar
             and node.text in f.options
@@ -503,13 +433,11 @@ class BlockReader:
             value = f.number(node, path)
         elif kind == "enum":
             value = f.choice(node, path, attr.choices)
-        elif kind == "name":  # the id of a block
-            text = f.reference(node, path)
+        elif kind == "name":
+            text = self._block_ref(node, path)
             value = text.value if text else None
-            if text is not None:
-                self.references.append((text, path, "share"))
         else:
-            text = f.text(node, path, keys.label_keys[attr.name])
+            text = f.text(node, path, Key(attr.name, "label", attr.doc))
             value = text.value if text else None
         return None if value is None else Value(value, span)
 
@@ -551,16 +479,6 @@ class BlockReader:
             if name is not None:
                 made.append(Text(self.explicit_id(name, item, at), self.f.span(item)))
         return tuple(made)
-
-    def _shapes(self, node: Node, path: str) -> Any:
-        if not isinstance(node, Map):
-            return self.f.shape(node, path)
-        made = {}
-        for port, (_, value) in node.entries.items():
-            shape = self.f.shape(value, f"{path}.{port}")
-            if shape is not None:
-                made[port] = shape
-        return made
 
     def _bindings(self, node: Node, path: str) -> Mapping[str, Value] | None:
         """`with:`: what the inner spec's sizes and options are, in this file's terms."""
@@ -620,43 +538,10 @@ class BlockReader:
     def _columns(self, node: Node, path: str) -> tuple[Block, ...] | None:
         made = []
         for item, at in self.f.items(node, path, "a list of columns"):
-            if not isinstance(item, Map):
+            if isinstance(item, Map):
+                made.append(self._build(item, at, _STRUCTURES["column"], "column", item))
+            else:
                 self.f.wrong(item, at, "a column such as {id: encoder, blocks: [...]}")
-                continue
-            if "blocks" not in item.entries and not self._misspelt("blocks", item.entries, COLUMN):
-                self.f.fault(
-                    "missing-key",
-                    "a column needs 'blocks'",
-                    item,
-                    at,
-                    expected="blocks: the blocks of the column",
-                )
-            entries = item.entries
-            spans = {word: self.f.span(key) for word, (key, _) in entries.items()}
-            values: dict[str, Any] = {}
-            for word, (_, value) in entries.items():
-                key = COLUMN.get(word)
-                if key is None:
-                    self._unknown(word, spans[word], f"{at}.{word}", "column", "column", COLUMN, {})
-                    continue
-                read = self._common(key, value, f"{at}.{word}")
-                if read is not None:
-                    values[_FIELD.get(word, word)] = read
-            given = values.pop("id", None)
-            values["children"] = values.pop("blocks", ())
-            made.append(
-                Block(
-                    kind="group",
-                    span=self.f.span(item),
-                    path=at,
-                    id=self.explicit_id(given, entries["id"][1], f"{at}.id")
-                    if given is not None
-                    else self.generated_id("column"),
-                    explicit_id=given is not None,
-                    key_spans=spans,
-                    **values,
-                )
-            )
         if isinstance(node, Seq) and not node.items:
             self.f.fault(
                 "no-blocks",
@@ -684,14 +569,23 @@ class BlockReader:
             made = [self._ref(node, path, None)]
         return tuple(ref for ref in made if ref is not None)
 
+    def _source(self, node: Node, path: str) -> Text | None:
+        ref = self.f.reference(node, path)
+        if ref is not None:
+            self.references.append((ref, path, "from"))
+        return ref
+
+    def _block_ref(self, node: Node, path: str) -> Text | None:
+        """The id of a block whose weights are used."""
+        ref = self.f.reference(node, path)
+        if ref is not None:
+            self.references.append((ref, path, "share"))
+        return ref
+
     def _ref(self, node: Node, path: str, port: str | None) -> Ref | None:
         if not isinstance(node, Map):
-            target = self.f.reference(node, path)
-            if target is None:
-                return None
-            self.references.append((target, path, "from"))
-            return Ref(target.value, target.span, port)
-        values: dict[str, Any] = {}
+            target = self._source(node, path)
+            return None if target is None else Ref(target.value, target.span, port)
         if "from" not in node.entries and not node.broken:
             self.f.fault(
                 "missing-key",
@@ -701,32 +595,9 @@ class BlockReader:
                 found=describe(node),
                 expected="{from: ID, ...}",
             )
-        for word, (key_node, value) in node.entries.items():
-            key = REF.get(word)
-            at = f"{path}.{word}"
-            if key is None:
-                close = self.f.near(word, REF, "ref")
-                self.f.fault(
-                    "unknown-key",
-                    f"a reference has no key '{word}'",
-                    key_node,
-                    at,
-                    found=word,
-                    expected=f"one of {', '.join(REF)}",
-                    hint=f"did you mean '{close}'?" if close else "",
-                )
-            elif key.kind == "ref":
-                values["from"] = self.f.reference(value, at)
-            elif key.kind == "choice":
-                values[word] = self.f.choice(value, at, key.choices)
-            else:
-                values[word] = self.f.text(value, at, key)
+        values = self.f.mapping(node, path, REF, "a reference")
         target = values.pop("from", None)
-        if target is None:
-            return None
-        self.references.append((target, f"{path}.from", "from"))
-        given = {word: value for word, value in values.items() if value is not None}
-        return Ref(target.value, target.span, port, **given)
+        return None if target is None else Ref(target.value, target.span, port, **values)
 
 
 def _base_name(use: str) -> str:

@@ -7,8 +7,10 @@ reports everything.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
+
+from yaml.scanner import Scanner
 
 from transformer_diagrams.dims import (
     Dim,
@@ -42,6 +44,7 @@ from transformer_diagrams.spec.yaml_source import (
     kind_of,
 )
 
+LABEL: Final = Key("label", "label", "")
 _ID: Final = re.compile(ID_PATTERN + r"\Z")
 _REF: Final = re.compile(REF_PATTERN + r"\Z")
 _DIM_NAME: Final = re.compile(DIM_NAME_PATTERN + r"\Z")
@@ -50,19 +53,7 @@ _INVISIBLE: Final = re.compile("[\x00-\x1f\x7f-\xa0\u2028\u2029\ufdd0-\ufdef\ufe
 _COMMENT: Final = re.compile(r"([^\S\n]+)#([^\n]?)")
 _ESCAPE: Final = re.compile(r"\\([\s\S])([A-Za-z]*)")
 _EATEN: Final = {
-    "0": "\0",
-    "a": "\a",
-    "b": "\b",
-    "t": "\t",
-    "n": "\n",
-    "v": "\v",
-    "f": "\f",
-    "r": "\r",
-    "e": "\x1b",
-    "N": "\x85",
-    "_": "\xa0",
-    "L": "\u2028",
-    "P": "\u2029",
+    letter: char for letter, char in Scanner.ESCAPE_REPLACEMENTS.items() if _INVISIBLE.match(char)
 }
 # TeX commands that begin with n: "\n" followed by the rest of one of them was meant as TeX.
 _TEX_N: Final = frozenset(
@@ -146,6 +137,29 @@ class Fields:
         self._good: set[str] = set()  # expressions already found right
         self._hash = "#" in source.text
         self._nearest: dict[tuple[str, str], str | None] = {}
+        # By the kind of a key: what needs to know the key, and what does not. Readers of larger
+        # parts add theirs.
+        self.keyed: dict[str, Callable[[Node, str, Key], Any]] = {
+            "label": self.text,
+            "text": self.text,
+            "name": self.word,
+            "spec-ref": self.word,
+            "choice": lambda node, path, key: self.choice(node, path, key.choices),
+        }
+        self.plain: dict[str, Callable[[Node, str], Any]] = {
+            "bool": self.boolean,
+            "id": self.identifier,
+            "size": self.expression,
+            "dim": self.expression,
+            "shape": self.shape,
+            "shapes": self.shapes,
+            "switch": self.switch,
+            "conditions": self.conditions,
+            "year": self.year,
+            "texts": self.texts,
+            "spec-refs": self.spec_refs,
+            "open": self.open,
+        }
 
     # -- faults
 
@@ -210,6 +224,50 @@ class Fields:
         if isinstance(node, Scalar) and node.text:
             return f"{node.text} means 'nothing' to YAML; put it in quotes: {quoted(node.text)}"
         return ""
+
+    # -- mappings
+
+    def read(self, key: Key, node: Node, path: str) -> Any:
+        """The value of a key, by its kind; None after a fault."""
+        plain = self.plain.get(key.kind)
+        return plain(node, path) if plain else self.keyed[key.kind](node, path, key)
+
+    def keys(
+        self, node: Node, path: str, known: Mapping[str, Key], what: str
+    ) -> Iterator[tuple[Key, Node, str]]:
+        """The known entries of a mapping; a fault for each unknown key."""
+        if not isinstance(node, Map):
+            self.wrong(node, path, f"a mapping with the keys {', '.join(known)}")
+            return
+        for word, (key_node, value) in node.entries.items():
+            key = known.get(word)
+            if key is not None:
+                yield key, value, f"{path}.{word}"
+                continue
+            self.fault(
+                "unknown-key",
+                f"{what} has no key '{word[:60]}'",
+                key_node,
+                f"{path}.{word[:60]}",
+                found=word[:60],
+                expected=f"one of {', '.join(known)}",
+                hint=self.did_you_mean(word, known, what),
+            )
+
+    def mapping(
+        self, node: Node, path: str, known: Mapping[str, Key], what: str
+    ) -> dict[str, Any]:
+        """The values of the known keys of a mapping, but for those with a fault."""
+        found = self.keys(node, path, known, what)
+        values = {key.name: self.read(key, value, at) for key, value, at in found}
+        return {name: value for name, value in values.items() if value is not None}
+
+    def named(self, node: Node, path: str, what: str) -> list[tuple[str, Scalar, Node, str]]:
+        """The entries of a mapping whose keys are the author's names."""
+        if not isinstance(node, Map):
+            self.wrong(node, path, f"a mapping of {what}")
+            return []
+        return [(n, k, v, f"{path}.{n}") for n, (k, v) in node.entries.items()]
 
     # -- text
 
@@ -325,10 +383,10 @@ class Fields:
             )
         )
 
-    def string(self, node: Node, path: str, key: Key) -> str:
-        """As :meth:`text`, as a plain str; "" after a fault."""
-        text = self.text(node, path, key)
-        return text.value if text else ""
+    def word(self, node: Node, path: str, key: Key) -> str | None:
+        """As :meth:`name`, as a plain str."""
+        text = self.name(node, path, key)
+        return text.value if text else None
 
     def name(self, node: Node, path: str, key: Key) -> Text | None:
         """A short text that is not empty."""
@@ -429,6 +487,19 @@ class Fields:
                 return value
         self.wrong(node, path, "a number", _unquoted(node))
         return None
+
+    def year(self, node: Node, path: str) -> int | None:
+        year = self.integer(node, path)
+        if year is None or 1800 <= year <= 2200:
+            return year
+        self.wrong(node, path, "a year")
+        return None
+
+    def open(self, node: Node, path: str) -> bool | str | None:
+        """`true`, `false` or `callout`."""
+        if kind_of(node) == "bool":
+            return self.boolean(node, path)
+        return self.choice(node, path, ("true", "false", "callout"))
 
     # -- expressions
 
@@ -652,6 +723,30 @@ class Fields:
             return
         for index, item in enumerate(node.items):
             yield item, f"{path}[{index}]"
+
+    def texts(self, node: Node, path: str) -> tuple[str, ...]:
+        words = self.items(node, path, "a list of words")
+        found = [self.text(item, at, LABEL) for item, at in words]
+        return tuple(text.value for text in found if text)
+
+    def spec_refs(self, node: Node, path: str) -> tuple[Text, ...]:
+        listed = self.items(node, path, "a list of ids")
+        refs = [self.name(item, at, LABEL) for item, at in listed]
+        return tuple(ref for ref in refs if ref)
+
+    def conditions(self, node: Node, path: str) -> tuple[Text, ...]:
+        """Relations between sizes, as in `where:`."""
+        hint = f"a list of one relation: [{node.text}]" if isinstance(node, Scalar) else ""
+        listed = self.items(node, path, "a list of relations", hint)
+        conditions = [self.condition(item, at) for item, at in listed]
+        return tuple(one for one in conditions if one)
+
+    def shapes(self, node: Node, path: str) -> Any:
+        """One shape, or port -> shape."""
+        if not isinstance(node, Map):
+            return self.shape(node, path)
+        read = {n: self.shape(v, f"{path}.{n}") for n, (_, v) in node.entries.items()}
+        return {port: shape for port, shape in read.items() if shape is not None}
 
     def shape(
         self, node: Node, path: str, *, least: int | None = 1, beside: int | None = None

@@ -1,7 +1,8 @@
 """The keys of the spec language: one table that the loader and the JSON Schema both read.
 
-A key's ``kind`` says what its value may be; `load.py` has one reader for each kind and
-`schema.py` one schema. The attributes of ops come from the op registry, not from here.
+A key's ``kind`` says what its value may be; the loader has one reader for each kind (see
+`fields.py`) and `schema.py` one schema. The attributes of ops come from the op registry, not
+from here.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ KINDS: Final = ("op", "use", "residual", "repeat", "group", "parallel", "columns
 """The keys that say what a block is; a block has exactly one of them."""
 
 TOP: Final = _table(
-    Key("title", "label", "Title of the figure."),
+    Key("title", "title", "Title of the figure.", most=LONGEST_LABEL),
     Key("short", "label", "Label when the spec is used as one box; default: the title."),
     Key("caption", "text", "Caption: what the figure shows, in a sentence or two."),
     Key("family", "text", "Family of architectures this belongs to, e.g. llama.", most=100),
@@ -95,7 +96,7 @@ INPUT: Final = _table(
     Key("when", "choice", "Only in training, or only at inference; default: always.", WHEN),
 )
 OUTPUT: Final = {
-    "from": Key("from", "ref", "The block (or block.port) the output comes from."),
+    "from": Key("from", "output-ref", "The block (or block.port) the output comes from."),
     **INPUT,
 }
 
@@ -147,54 +148,37 @@ _OPEN: Final = Key(
     "default: a used spec is closed, all else is open.",
 )
 _DIRECTION: Final = Key("direction", "choice", "Direction of the stream inside.", DIRECTIONS)
-_INSIDE: Final = _table(_OPEN, _DIRECTION)
+
+def _frame(*own: Key) -> Mapping[str, Key]:
+    return {**_table(*own), **COMMON, **_table(_OPEN, _DIRECTION)}
+
 
 STRUCTURES: Final[Mapping[str, Mapping[str, Key]]] = {
-    "use": {
-        **_table(
-            Key("use", "spec-ref", "Brings another spec in, by id or by path.", required=True),
-            Key("with", "bindings", "Sizes and options of that spec: name: expression."),
-        ),
-        **COMMON,
-        **_INSIDE,
-    },
-    "residual": {
-        **_table(Key("residual", "blocks", "x + body(x): the blocks of the body.", required=True)),
-        **COMMON,
-        **_INSIDE,
-    },
-    "repeat": {
-        **_table(
-            Key("repeat", "size", "Drawn once, counted this many times.", required=True),
-            Key("carry", "ids", "Names, inside, for what a turn takes from the one before."),
-            Key("blocks", "blocks", "The blocks of one turn.", required=True),
-        ),
-        **COMMON,
-        **_INSIDE,
-    },
-    "group": {
-        **_table(Key("group", "blocks", "Blocks inside one frame.", required=True)),
-        **COMMON,
-        **_INSIDE,
-    },
-    "parallel": {
-        **_table(
-            Key("parallel", "branches", "Branches that all take the current input.", required=True)
-        ),
-        **COMMON,
-        **_INSIDE,
-    },
-    "columns": {
-        **_table(Key("columns", "columns", "Streams drawn side by side.", required=True)),
-        **COMMON,
-        **_INSIDE,
-    },
+    "use": _frame(
+        Key("use", "spec-ref", "Brings another spec in, by id or by path.", required=True),
+        Key("with", "bindings", "Sizes and options of that spec: name: expression."),
+    ),
+    "residual": _frame(
+        Key("residual", "blocks", "x + body(x): the blocks of the body.", required=True)
+    ),
+    "repeat": _frame(
+        Key("repeat", "size", "Drawn once, counted this many times.", required=True),
+        Key("carry", "ids", "Names, inside, for what a turn takes from the one before."),
+        Key("blocks", "blocks", "The blocks of one turn.", required=True),
+    ),
+    "group": _frame(Key("group", "blocks", "Blocks inside one frame.", required=True)),
+    "parallel": _frame(
+        Key("parallel", "branches", "Branches that all take the current input.", required=True)
+    ),
+    "columns": _frame(
+        Key("columns", "columns", "Streams drawn side by side.", required=True)
+    ),
 }
 
 COLUMN: Final = {
     **COMMON,
     **_table(Key("blocks", "blocks", "The blocks of the column.", required=True)),
-    **_INSIDE,
+    **_table(_OPEN, _DIRECTION),
 }
 
 OP_KEY: Final = Key("op", "op-name", "Name of the operation.", required=True)

@@ -10,7 +10,7 @@ from typing import Any, Final
 from transformer_diagrams import reading
 from transformer_diagrams.errors import Fault, Report, Span, TooManyFaults
 from transformer_diagrams.spec.blocks import BlockReader
-from transformer_diagrams.spec.fields import Fields
+from transformer_diagrams.spec.fields import LABEL, Fields
 from transformer_diagrams.spec.grammar import (
     DIM,
     INPUT,
@@ -35,7 +35,6 @@ from transformer_diagrams.spec.model import (
 from transformer_diagrams.spec.model import Source as Publication
 from transformer_diagrams.spec.yaml_source import Map, Node, Scalar, Seq, Source, kind_of, read
 
-_LABEL: Final = Key("label", "label", "")
 _TEXT: Final = Key("text", "text", "")
 _MOST_NOTES: Final = 12
 # Declarations come first: everything else refers to them.
@@ -159,6 +158,14 @@ def _load(text: str, file: str, report: Report, pure: bool) -> Spec:
     return Spec(id=spec_id, span=whole, text=source.text, **values)
 
 
+def _plain(values: dict[str, Any]) -> dict[str, Any]:
+    """Texts that no later message points into as plain strings."""
+    return {
+        name: value.value if isinstance(value, Text) and name not in ("value", "default") else value
+        for name, value in values.items()
+    }
+
+
 class _Loader:
     def __init__(self, fields: Fields) -> None:
         self.f = fields
@@ -166,6 +173,18 @@ class _Loader:
         self.inputs: Mapping[str, PortSpec] = {}
         self.outputs: list[tuple[Text, str]] = []
         self.configs: Mapping[str, Config] = {}
+        fields.keyed["title"] = fields.name
+        fields.plain |= {
+            "source": self._source,
+            "dims": self._dims,
+            "options": self._options,
+            "configs": self._configs,
+            "config-name": self._config_name,
+            "inputs": self._inputs,
+            "outputs": self._outputs,
+            "output-ref": self._output_ref,
+            "show": self._show,
+        }
 
     # -- the file
 
@@ -213,96 +232,23 @@ class _Loader:
         declared = entries.get("dims")
         if declared is not None and isinstance(declared[1], Map):
             f.dims = declared[1].entries
+        if "blocks" in entries:
+            self.reader.reserve(entries["blocks"][1])
         values: dict[str, Any] = {}
         for word in (*_ORDER, *(w for w in entries if w in TOP and w not in _ORDER)):
             if word in entries:
-                got = self._top_value(TOP[word], entries[word][1], word)
+                got = f.read(TOP[word], entries[word][1], word)
                 if got is not None:
                     values[word] = got
         self._references()
-        return values
-
-    def _top_value(self, key: Key, node: Node, path: str) -> Any:
-        f = self.f
-        if key.kind in ("label", "text", "name"):
-            text = f.name(node, path, key) if path == "title" else f.text(node, path, key)
-            return text.value if text else None
-        if key.kind == "choice":
-            return f.choice(node, path, key.choices)
-        if key.kind == "texts":
-            words = f.items(node, path, "a list of words")
-            found = [f.text(item, at, _LABEL) for item, at in words]
-            return tuple(text.value for text in found if text)
-        if key.kind == "spec-refs":
-            refs = [f.name(item, at, _LABEL) for item, at in f.items(node, path, "a list of ids")]
-            return tuple(ref for ref in refs if ref)
-        if key.kind == "conditions":
-            hint = f"a list of one relation: [{node.text}]" if isinstance(node, Scalar) else ""
-            listed = f.items(node, path, "a list of relations", hint)
-            conditions = [f.condition(item, at) for item, at in listed]
-            return tuple(one for one in conditions if one)
-        if key.kind == "blocks":
-            self.reader.reserve(node)
-            self.reader.taken.update(self.inputs)
-            return self.reader.blocks(node, path)
-        method = {
-            "source": self._source,
-            "dims": self._dims,
-            "options": self._options,
-            "configs": self._configs,
-            "inputs": self._inputs,
-            "outputs": self._outputs,
-            "show": self._show,
-        }[key.kind]
-        return method(node, path)
-
-    def _keys(
-        self, node: Node, path: str, known: Mapping[str, Key], what: str
-    ) -> list[tuple[Key, Node, str]]:
-        """The known entries of a mapping; a fault for each unknown key."""
-        if not isinstance(node, Map):
-            self.f.wrong(node, path, f"a mapping with the keys {', '.join(known)}")
-            return []
-        found = []
-        for word, (key_node, value) in node.entries.items():
-            key = known.get(word)
-            if key is None:
-                self.f.fault(
-                    "unknown-key",
-                    f"{what} has no key '{word[:60]}'",
-                    key_node,
-                    f"{path}.{word[:60]}",
-                    found=word[:60],
-                    expected=f"one of {', '.join(known)}",
-                    hint=self.f.did_you_mean(word, known, what),
-                )
-            else:
-                found.append((key, value, f"{path}.{word}"))
-        return found
-
-    def _named(self, node: Node, path: str, what: str) -> list[tuple[str, Scalar, Node, str]]:
-        """The entries of a mapping whose keys are the author's names."""
-        if not isinstance(node, Map):
-            self.f.wrong(node, path, f"a mapping of {what}")
-            return []
-        return [(n, k, v, f"{path}.{n}") for n, (k, v) in node.entries.items()]
+        return _plain(values)
 
     def _source(self, node: Node, path: str) -> Publication:
-        values: dict[str, Any] = {}
-        for key, value, at in self._keys(node, path, SOURCE, "a source"):
-            if key.kind == "year":
-                year = self.f.integer(value, at)
-                if year is not None and not 1800 <= year <= 2200:
-                    self.f.wrong(value, at, "a year")
-                    year = None
-                values[key.name] = year
-            else:
-                values[key.name] = self.f.string(value, at, key)
-        return Publication(**values)
+        return Publication(**_plain(self.f.mapping(node, path, SOURCE, "a source")))
 
     def _dims(self, node: Node, path: str) -> Mapping[str, DimSpec]:
         made: dict[str, DimSpec] = {}
-        for name, key_node, value, at in self._named(node, path, "sizes: {d_m: model width}"):
+        for name, key_node, value, at in self.f.named(node, path, "sizes: {d_m: model width}"):
             if not self.f.dim_name(key_node, at):
                 continue
             span = self.f.span(key_node)
@@ -320,12 +266,7 @@ class _Loader:
                 text = self.f.text(value, at, _TEXT)
                 made[name] = DimSpec(name, text.value if text else "", span)
                 continue
-            got: dict[str, Any] = {"doc": ""}
-            for key, inner, inner_at in self._keys(value, at, DIM, "a size"):
-                if key.kind == "dim":
-                    got[key.name] = self.f.expression(inner, inner_at)
-                else:
-                    got[key.name] = self.f.string(inner, inner_at, key)
+            got = {"doc": "", **_plain(self.f.mapping(value, at, DIM, "a size"))}
             made[name] = DimSpec(name=name, span=span, **got)
         self._definition_cycle(made)
         return made
@@ -357,15 +298,15 @@ class _Loader:
     def _options(self, node: Node, path: str) -> Mapping[str, OptionSpec]:
         made: dict[str, OptionSpec] = {}
         self.f.options = made  # conditions and attributes refer to them
-        for name, key_node, value, at in self._named(node, path, "options: {bias: {doc: ...}}"):
+        for name, key_node, value, at in self.f.named(node, path, "options: {bias: {doc: ...}}"):
             if self.f.identifier(key_node, at) is None:
                 continue
             doc = ""
             choices: tuple[str, ...] = ()
             default: bool | str | None = None
-            found = {key.name: (v, p) for key, v, p in self._keys(value, at, OPTION, "an option")}
+            found = {key.name: (v, p) for key, v, p in self.f.keys(value, at, OPTION, "an option")}
             if "doc" in found:
-                doc = self.f.string(*found["doc"], _TEXT)
+                doc = str(self.f.text(*found["doc"], _TEXT) or "")
             if "choices" in found:
                 listed = self.f.items(*found["choices"], "a list of words")
                 names = [self.f.identifier(item, where) for item, where in listed]
@@ -387,13 +328,13 @@ class _Loader:
     def _configs(self, node: Node, path: str) -> Mapping[str, Config]:
         made: dict[str, Config] = {}
         f = self.f
-        for name, key_node, value, at in self._named(node, path, "configs: {base: {d_m: 512}}"):
+        for name, key_node, value, at in self.f.named(node, path, "configs: {base: {d_m: 512}}"):
             dims: dict[str, Value] = {}
             options: dict[str, Value] = {}
             origin = ""
-            for word, inner_key, inner, inner_at in self._named(value, at, "sizes: {d_m: 512}"):
+            for word, inner_key, inner, inner_at in self.f.named(value, at, "sizes: {d_m: 512}"):
                 if word == "source":
-                    origin = f.string(inner, inner_at, _LABEL)
+                    origin = str(f.text(inner, inner_at, LABEL) or "")
                 elif word in f.options:
                     choice = self._option_value(inner, inner_at, f.options[word].choices)
                     if choice is not None:
@@ -428,6 +369,7 @@ class _Loader:
 
     def _inputs(self, node: Node, path: str) -> Mapping[str, PortSpec]:
         self.inputs = self._ports(node, path, INPUT, "an input")
+        self.reader.taken.update(self.inputs)
         return self.inputs
 
     def _outputs(self, node: Node, path: str) -> Mapping[str, PortSpec]:
@@ -438,7 +380,7 @@ class _Loader:
     ) -> Mapping[str, PortSpec]:
         made: dict[str, PortSpec] = {}
         f = self.f
-        for name, key_node, value, at in self._named(node, path, "tensors: {x: [d_t, d_m]}"):
+        for name, key_node, value, at in self.f.named(node, path, "tensors: {x: [d_t, d_m]}"):
             if f.identifier(key_node, at) is None:
                 continue
             span = f.span(key_node)
@@ -456,53 +398,41 @@ class _Loader:
                 )
                 made[name] = PortSpec(name, span)
                 continue
-            got: dict[str, Any] = {}
-            for key, inner, inner_at in self._keys(value, at, known, what):
-                read_value: Any
-                if key.kind == "shape":
-                    read_value = f.shape(inner, inner_at)
-                    got["shape_span"] = f.span(inner)
-                elif key.kind == "choice":
-                    read_value = f.choice(inner, inner_at, key.choices)
-                elif key.kind == "ref":
-                    read_value = f.reference(inner, inner_at)
-                    if read_value is not None:
-                        self.outputs.append((read_value, inner_at))
-                elif key.kind == "label":
-                    read_value = f.text(inner, inner_at, key)
-                else:
-                    read_value = f.string(inner, inner_at, key)
-                if read_value is not None:
-                    got["source" if key.name == "from" else key.name] = read_value
+            got = f.mapping(value, at, known, what)
+            if "from" in got:
+                got["source"] = got.pop("from")
+            if "doc" in got:
+                got["doc"] = got["doc"].value
+            stated = value.entries.get("shape")
+            if stated is not None:
+                got["shape_span"] = f.span(stated[1])
             made[name] = PortSpec(name=name, span=span, **got)
         return made
 
+    def _output_ref(self, node: Node, path: str) -> Text | None:
+        ref = self.f.reference(node, path)
+        if ref is not None:
+            self.outputs.append((ref, path))
+        return ref
+
     def _show(self, node: Node, path: str) -> Show:
-        values: dict[str, Any] = {}
-        for key, value, at in self._keys(node, path, SHOW, "'show'"):
-            got: Any
-            if key.kind == "bool":
-                got = self.f.boolean(value, at)
-            elif key.kind == "choice":
-                got = self.f.choice(value, at, key.choices)
-            else:
-                text = self.f.name(value, at, _LABEL)
-                got = text.value if text else None
-                if got is not None and got not in self.configs:
-                    known = ", ".join(self.configs)
-                    self.f.fault(
-                        "unknown-config",
-                        f"there is no config '{got}'",
-                        value,
-                        at,
-                        found=got,
-                        expected=f"one of {known}" if known else "a name under 'configs'",
-                        hint=self.f.did_you_mean(got, self.configs, "configs"),
-                    )
-                    got = None
-            if got is not None:
-                values[key.name] = got
-        return Show(**values)
+        return Show(**self.f.mapping(node, path, SHOW, "'show'"))
+
+    def _config_name(self, node: Node, path: str) -> str | None:
+        name = self.f.word(node, path, LABEL)
+        if name is None or name in self.configs:
+            return name
+        known = ", ".join(self.configs)
+        self.f.fault(
+            "unknown-config",
+            f"there is no config '{name}'",
+            node,
+            path,
+            found=name,
+            expected=f"one of {known}" if known else "a name under 'configs'",
+            hint=self.f.did_you_mean(name, self.configs, "configs"),
+        )
+        return None
 
     # -- references
 

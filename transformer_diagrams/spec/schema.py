@@ -90,7 +90,7 @@ def _value(key: Key) -> Schema:
         return {"enum": list(key.choices)}
     if key.kind in ("label", "text"):
         longest = key.most or (LONGEST_LABEL if key.kind == "label" else LONGEST_TEXT)
-        return {**_text(longest), **({"minLength": 1} if key is TOP["title"] else {})}
+        return _text(longest)
     return dict(_BY_KIND[key.kind])
 
 
@@ -107,11 +107,13 @@ _PORTS: Final = {
 }
 
 _BY_KIND: Final[Mapping[str, Schema]] = {
+    "title": {**_text(LONGEST_LABEL), "minLength": 1},
     "name": {**_text(LONGEST_TEXT), "minLength": 1},
     "bool": {"type": "boolean"},
     "id": _ID,
     "ids": {"anyOf": [_ID, _array(_ID, least=1)]},
     "ref": _REF,
+    "output-ref": _REF,
     "block-ref": _ID,
     "year": {"type": "integer", "minimum": 1800, "maximum": 2200},
     "texts": _array(_text(LONGEST_LABEL)),
