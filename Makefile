@@ -58,9 +58,10 @@ types: $(STAMPS)/run $(STAMPS)/dev
 fuzz: $(STAMPS)/run $(STAMPS)/dev
 	@$(PY) tests/fuzz/run.py --count $(N)
 
-## bench: ratios of time and memory, all measured in one run
+## bench: ratios of time and memory, all measured in one run; our layout beside ELK's and dot's
 bench: $(STAMPS)/run $(STAMPS)/dev
 	@$(PY) benchmarks/bench.py
+	@$(PY) benchmarks/rivals.py
 
 ## accept: redraw, and stage the figures that moved for the next commit, after a look at them
 accept: diagrams

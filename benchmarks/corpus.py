@@ -43,7 +43,7 @@ def specs(folders: Sequence[str] = ()) -> dict[str, Path]:
     return found
 
 
-def scenes(path: Path) -> Iterator[tuple[str, Scene | str]]:
+def scenes(path: Path, **more: Any) -> Iterator[tuple[str, Scene | str]]:
     """(variant, its scene, or why there is none) of each way that a spec is drawn."""
     try:
         model = api.load(str(path))
@@ -53,7 +53,8 @@ def scenes(path: Path) -> Iterator[tuple[str, Scene | str]]:
     for way, opened in DRAWN:
         name = f"{way} open" if opened else way
         try:
-            yield name, model.scene(direction=way, **({"open": [str(opened)]} if opened else {}))
+            how = {"open": [str(opened)], **more} if opened else more
+            yield name, model.scene(direction=way, **how)
         except DiagramError as fault:
             if fault.faults[0].code != "opens-nothing":
                 yield name, _why(fault)
@@ -89,14 +90,9 @@ def measure(wanted: dict[str, Path]) -> dict[str, Any]:
 
 def badness(figure: dict[str, Any]) -> float:
     """The order of the table: faults first, then crossings, then what is merely not calm."""
-    faults = sum(figure[key] for key in FAULTS)
-    return (
-        10 * faults
-        + 4 * figure["crossings"]
-        + 0.2 * figure["bends"]
-        + 2 * (figure["detour"]["mean"] - 1)
-        + 4 * figure["empty"]
-    )
+    faults: int = sum(figure[key] for key in FAULTS)
+    calm = 0.2 * figure["bends"] + 2 * (figure["detour"]["mean"] - 1) + 4 * figure["empty"]
+    return float(10 * faults + 4 * figure["crossings"] + calm)
 
 
 def _row(name: str, figure: dict[str, Any]) -> list[str]:
