@@ -24,7 +24,7 @@ from transformer_diagrams.spec.grammar import (
     Key,
 )
 from transformer_diagrams.spec.model import Block, Ref, Text, Value
-from transformer_diagrams.spec.yaml_source import Map, Node, Scalar, Seq, kind_of
+from transformer_diagrams.spec.yaml_nodes import Map, Node, Scalar, Seq, kind_of
 
 # Keys of the file that become fields of Block as they are.
 _FIELD: Final = {"if": "condition", "with": "bind", "from": "sources", "repeat": "count"}
@@ -422,9 +422,10 @@ class BlockReader:
             return Value(node.text, span) if self._option(node, path, attr) else None
         value: Any
         if kind == "dim":
-            value = f.size(node, path, least=attr.least, beside=attr.beside)
+            size = f.expression(node, path, (attr.least, attr.beside))
+            value = size.value if size else None
         elif kind == "dims":
-            value = f.shape(node, path, least=attr.least, beside=attr.beside)
+            value = f.shape(node, path, (attr.least, attr.beside))
         elif kind == "bool":
             value = f.boolean(node, path)
         elif kind == "int":

@@ -13,7 +13,6 @@ from typing import Any, Final
 from yaml.scanner import Scanner
 
 from transformer_diagrams.dims import (
-    Dim,
     DimError,
     names_in,
     parse,
@@ -32,9 +31,9 @@ from transformer_diagrams.spec.grammar import (
     Key,
 )
 from transformer_diagrams.spec.model import OptionSpec, Text
-from transformer_diagrams.spec.switch import SwitchError, parse_switch
+from transformer_diagrams.spec.switch import SwitchError, Use, parse_switch
 from transformer_diagrams.spec.yaml_errors import quoted
-from transformer_diagrams.spec.yaml_source import (
+from transformer_diagrams.spec.yaml_nodes import (
     Map,
     Node,
     Scalar,
@@ -44,6 +43,8 @@ from transformer_diagrams.spec.yaml_source import (
     kind_of,
 )
 
+Limits = tuple[int | None, int | None]
+SIZE: Final[Limits] = (1, None)
 LABEL: Final = Key("label", "label", "")
 _ID: Final = re.compile(ID_PATTERN + r"\Z")
 _REF: Final = re.compile(REF_PATTERN + r"\Z")
@@ -398,12 +399,11 @@ class Fields:
 
     def identifier(self, node: Node, path: str) -> str | None:
         """An id: letters, digits, `_` and `-`, not beginning with a digit."""
-        if type(node) is Scalar and _ID.match(node.text) and kind_of(node) == "text":
-            return node.text
-        if kind_of(node) in ("map", "list", "null"):
+        if type(node) is not Scalar or kind_of(node) == "null":
             self.wrong(node, path, "an id")
             return None
-        assert isinstance(node, Scalar)
+        if _ID.match(node.text) and kind_of(node) == "text":
+            return node.text
         suggestion = re.sub(r"[^A-Za-z0-9_-]+", "-", node.text).strip("-")
         hint = f"for example {suggestion}" if _ID.match(suggestion) else ""
         if kind_of(node) == "bool":
@@ -421,21 +421,21 @@ class Fields:
 
     def reference(self, node: Node, path: str) -> Text | None:
         """`id` or `id.port`; whether it exists is checked when all ids are known."""
-        if kind_of(node) == "text" and isinstance(node, Scalar) and _REF.match(node.text):
+        expected = "the id of a block, block.port, or the name of an input"
+        if type(node) is not Scalar or kind_of(node) == "null":
+            self.wrong(node, path, expected)
+            return None
+        if _REF.match(node.text) and kind_of(node) == "text":
             return Text(node.text, self.span(node))
-        if isinstance(node, Scalar) and kind_of(node) != "null":
-            hint = "several references make a list: [a, b]" if "," in node.text else ""
-            self.fault(
-                "bad-reference",
-                f"'{node.text[:60]}' cannot be a reference",
-                node,
-                path,
-                found=describe(node),
-                expected="the id of a block, block.port, or the name of an input",
-                hint=hint,
-            )
-        else:
-            self.wrong(node, path, "the id of a block, block.port, or the name of an input")
+        self.fault(
+            "bad-reference",
+            f"'{node.text[:60]}' cannot be a reference",
+            node,
+            path,
+            found=describe(node),
+            expected=expected,
+            hint="several references make a list: [a, b]" if "," in node.text else "",
+        )
         return None
 
     def boolean(self, node: Node, path: str) -> bool | None:
@@ -456,22 +456,22 @@ class Fields:
 
     def choice(self, node: Node, path: str, choices: tuple[str, ...]) -> str | None:
         """One of a few words."""
-        if kind_of(node) == "text" and isinstance(node, Scalar) and node.text in choices:
+        expected = f"one of {', '.join(choices)}"
+        if type(node) is not Scalar or kind_of(node) == "null":
+            self.wrong(node, path, expected)
+            return None
+        if node.text in choices and kind_of(node) == "text":
             return node.text
-        listed = ", ".join(choices)
-        if isinstance(node, Scalar) and kind_of(node) != "null":
-            name = path.rsplit(".", 1)[-1]
-            self.fault(
-                "bad-choice",
-                f"'{name}' cannot be '{node.text[:60]}'",
-                node,
-                path,
-                found=node.text[:60],
-                expected=f"one of {listed}",
-                hint=self.did_you_mean(node.text[:60], choices, path),
-            )
-        else:
-            self.wrong(node, path, f"one of {listed}")
+        found = node.text[:60]
+        self.fault(
+            "bad-choice",
+            f"'{path.rsplit('.', 1)[-1]}' cannot be '{found}'",
+            node,
+            path,
+            found=found,
+            expected=expected,
+            hint=self.did_you_mean(found, choices, path),
+        )
         return None
 
     def integer(self, node: Node, path: str) -> int | None:
@@ -504,39 +504,21 @@ class Fields:
     # -- expressions
 
     def expression(
-        self,
-        node: Node,
-        path: str,
-        *,
-        least: int | None = 1,
-        beside: int | None = None,
-        names: bool = True,
+        self, node: Node, path: str, limits: Limits = SIZE, *, names: bool = True
     ) -> Text | None:
         """A size: a whole number or an expression of the `dims` grammar.
 
-        ``least`` and ``beside`` are as in the record of an op's attribute.
+        ``limits`` are ``least`` and ``beside`` as in the record of an op's attribute. Whether its
+        names are declared is asked only where they are ``names`` of this file.
         """
-        value = self.size(node, path, least=least, beside=beside, names=names)
-        return None if value is None else Text(value, Span(self.file, node.line, node.column))
-
-    def size(
-        self,
-        node: Node,
-        path: str,
-        *,
-        least: int | None = 1,
-        beside: int | None = None,
-        names: bool = True,
-    ) -> str | None:
-        """As :meth:`expression`, without its place."""
         if type(node) is not Scalar or kind_of(node) in ("null", "bool"):
             hint = ""
             if isinstance(node, Scalar) and node.text in ("true", "false"):
                 hint = "a size is a number, a name or an expression such as d_m / n_h"
             self.wrong(node, path, "a size", hint)
             return None
-        if node.text in self._good or self._right(node, path, (least, beside), names):
-            return node.text
+        if node.text in self._good or self._right(node, path, limits, names):
+            return Text(node.text, Span(self.file, node.line, node.column))
         return None
 
     def constant(self, node: Node, path: str) -> Text | None:
@@ -549,9 +531,7 @@ class Fields:
             return None
         return text
 
-    def _right(
-        self, node: Scalar, path: str, limits: tuple[int | None, int | None], names: bool
-    ) -> bool:
+    def _right(self, node: Scalar, path: str, limits: Limits, names: bool) -> bool:
         if node.style == "*":
             return False
         if len(node.text) > LONGEST_LABEL:
@@ -572,27 +552,19 @@ class Fields:
         written = names_in(node.text)
         if names and not self.declared(written, node, path):
             return False
-        if dim.is_const and not self._large_enough(dim, node, path, *limits):
+        if dim.is_const and not whole_in(dim.as_int(), *limits):
+            self.fault(
+                "not-positive",
+                f"a size must be {whole_from(*limits)}, not {node.text}",
+                node,
+                path,
+                found=node.text,
+                expected=whole_from(*limits),
+            )
             return True  # told; what else is wrong with the spec can be told beside it
-        if names and (limits == (1, None) or not dim.is_const):
+        if names and (limits == SIZE or not dim.is_const):
             self._good.add(node.text)
         return True
-
-    def _large_enough(
-        self, dim: Dim, node: Scalar, path: str, least: int | None, beside: int | None
-    ) -> bool:
-        """Whether a number without names is whole, and not below ``least``."""
-        if whole_in(dim.as_int(), least, beside):
-            return True
-        self.fault(
-            "not-positive",
-            f"a size must be {whole_from(least, beside)}, not {node.text}",
-            node,
-            path,
-            found=node.text,
-            expected=whole_from(least, beside),
-        )
-        return False
 
     def _dim_fault(
         self,
@@ -675,42 +647,36 @@ class Fields:
             )
             return None
         for use in switch.uses:
-            option = self.options.get(use.name)
-            if option is None:
-                hint = self.did_you_mean(use.name, self.options, "option")
-                self.fault(
-                    "unknown-option",
-                    f"'{use.name}' is not declared under 'options'",
-                    self.source.inside(node, use.column - 1),
-                    path,
-                    found=use.name,
-                    expected="a declared option" + self._listed(self.options),
-                    hint=hint or f"add it to 'options': {use.name}: {{doc: ..., default: false}}",
-                )
-                return None
-            choices = option.choices or ("true", "false")
-            if use.value is None and option.choices:
-                self.fault(
-                    "bad-choice",
-                    f"the option '{use.name}' is not true or false",
-                    self.source.inside(node, use.column - 1),
-                    path,
-                    found=use.name,
-                    expected=f"a comparison, for example {use.name} == {choices[0]}",
-                )
-                return None
-            if use.value is not None and use.value not in choices:
-                self.fault(
-                    "bad-choice",
-                    f"the option '{use.name}' is never '{use.value}'",
-                    self.source.inside(node, use.value_column - 1),
-                    path,
-                    found=use.value,
-                    expected=f"one of {', '.join(choices)}",
-                    hint=self.did_you_mean(use.value, choices, f"option {use.name}"),
-                )
+            if not self._use(use, node, path):
                 return None
         return Text(node.text, self.span(node))
+
+    def _use(self, use: Use, node: Scalar, path: str) -> bool:
+        """Whether a condition may say this of an option; a fault if it may not."""
+        option = self.options.get(use.name)
+        code, column, found, hint = "bad-choice", use.column, use.name, ""
+        if option is None:
+            code = "unknown-option"
+            message = f"'{use.name}' is not declared under 'options'"
+            expected = "a declared option" + self._listed(self.options)
+            hint = self.did_you_mean(use.name, self.options, "option")
+            hint = hint or f"add it to 'options': {use.name}: {{doc: ..., default: false}}"
+        elif use.value is None:
+            if not option.choices:
+                return True
+            message = f"the option '{use.name}' is not true or false"
+            expected = f"a comparison, for example {use.name} == {option.choices[0]}"
+        else:
+            choices = option.choices or ("true", "false")
+            if use.value in choices:
+                return True
+            column, found = use.value_column, use.value
+            message = f"the option '{use.name}' is never '{use.value}'"
+            expected = f"one of {', '.join(choices)}"
+            hint = self.did_you_mean(use.value, choices, f"option {use.name}")
+        at = self.source.inside(node, column - 1)
+        self.fault(code, message, at, path, found=found, expected=expected, hint=hint)
+        return False
 
     # -- shapes and lists
 
@@ -749,7 +715,7 @@ class Fields:
         return {port: shape for port, shape in read.items() if shape is not None}
 
     def shape(
-        self, node: Node, path: str, *, least: int | None = 1, beside: int | None = None
+        self, node: Node, path: str, limits: Limits = SIZE
     ) -> tuple[Text, ...] | None:
         """`[..., d_t, d_m]`: sizes, at most one leading `...` or `...NAME`."""
         if not isinstance(node, Seq):
@@ -765,7 +731,7 @@ class Fields:
             if isinstance(item, Scalar) and item.text.startswith("..."):
                 axis = self._lead(item, at, index)
             else:
-                axis = self.expression(item, at, least=least, beside=beside)
+                axis = self.expression(item, at, limits)
             if axis is None:
                 right = False
             else:

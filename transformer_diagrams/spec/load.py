@@ -33,7 +33,8 @@ from transformer_diagrams.spec.model import (
     Value,
 )
 from transformer_diagrams.spec.model import Source as Publication
-from transformer_diagrams.spec.yaml_source import Map, Node, Scalar, Seq, Source, kind_of, read
+from transformer_diagrams.spec.yaml_nodes import Map, Node, Scalar, Seq, Source, kind_of
+from transformer_diagrams.spec.yaml_source import read
 
 _TEXT: Final = Key("text", "text", "")
 _MOST_NOTES: Final = 12
@@ -83,41 +84,29 @@ def _nothing(file: str, report: Report) -> tuple[Spec, Report]:
 def read_file(file: str, report: Report) -> bytes | None:
     """The bytes of a file; None, with a fault, if they are not to be had or too many."""
 
-    def fault(code: str, message: str, span: Span, **more: Any) -> None:
-        report.add(Fault(code, message, span, **more))
-
+    hint = ""
     try:
         return reading.read(file)
     except reading.TooLarge:
         report.add(reading.too_large(file))
+        return None
     except FileNotFoundError:
-        fault("no-file", f"there is no file {file}", Span(file), hint="check the path")
+        message, hint = f"there is no file {file}", "check the path"
     except IsADirectoryError:
-        fault(
-            "no-file",
-            f"{file} is a folder, not a file",
-            Span(file),
-            hint="name the files in it, for example with *.yaml",
-        )
+        message = f"{file} is a folder, not a file"
+        hint = "name the files in it, for example with *.yaml"
     except OSError as error:
-        reason = error.strerror or str(error)
-        fault("no-file", f"{file} cannot be read: {reason}", Span(file))
+        message = f"{file} cannot be read: {error.strerror or error}"
+    report.add(Fault("no-file", message, Span(file), hint=hint))
     return None
 
 
 def decode(data: bytes, file: str, report: Report) -> str | None:
     """The text of UTF-8 bytes; None, with a fault that names the place, if they are not."""
 
-    def fault(code: str, message: str, span: Span, **more: Any) -> None:
-        report.add(Fault(code, message, span, **more))
-
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        fault(
-            "encoding",
-            "the file is in UTF-16, not in UTF-8",
-            Span(file, 1, 1),
-            hint="save it as UTF-8",
-        )
+        message = "the file is in UTF-16, not in UTF-8"
+        report.add(Fault("encoding", message, Span(file, 1, 1), hint="save it as UTF-8"))
         return None
     try:
         return data.decode("utf-8")
@@ -126,13 +115,15 @@ def decode(data: bytes, file: str, report: Report) -> str | None:
         line = before.count("\n") + 1
         column = len(before) - before.rfind("\n")
         byte = data[error.start]
-        fault(
-            "encoding",
-            f"the file is not UTF-8: byte 0x{byte:02X} in line {line}, column {column}",
-            Span(file, line, column),
-            found=f"byte 0x{byte:02X}",
-            expected="UTF-8",
-            hint="save the file as UTF-8",
+        report.add(
+            Fault(
+                "encoding",
+                f"the file is not UTF-8: byte 0x{byte:02X} in line {line}, column {column}",
+                Span(file, line, column),
+                found=f"byte 0x{byte:02X}",
+                expected="UTF-8",
+                hint="save the file as UTF-8",
+            )
         )
         return None
 

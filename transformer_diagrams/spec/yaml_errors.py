@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from transformer_diagrams.errors import Fault, Span
 
 if TYPE_CHECKING:
-    from transformer_diagrams.spec.yaml_source import Source
+    from transformer_diagrams.spec.yaml_nodes import Source
 
 
 def quoted(text: str) -> str:

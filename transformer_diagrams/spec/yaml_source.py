@@ -23,7 +23,6 @@ from transformer_diagrams.spec.yaml_nodes import (
     Source,
     character_name,
     kind_of,
-    plain_data,
 )
 
 _CParser: Any
@@ -539,18 +538,3 @@ def read(text: str, file: str, report: Report, *, pure: bool = False) -> tuple[N
         )
         return None, source
     return root, source
-
-
-__all__ = [
-    "MAX_DEPTH",
-    "MAX_EXPANDED",
-    "Map",
-    "Node",
-    "Scalar",
-    "Seq",
-    "Source",
-    "character_name",
-    "kind_of",
-    "plain_data",
-    "read",
-]
