@@ -8,6 +8,7 @@ share nodes instead of copying them. What is wrong goes into a :class:`Report`.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Any, Final
 
 import yaml
@@ -103,31 +104,17 @@ class _Stop(Exception):
         self.fault = fault
 
 
+@dataclass(slots=True)
 class _Frame:
     """An open collection. ``key`` is the key that waits for its value."""
 
-    __slots__ = (
-        "anchor",
-        "before",
-        "entries",
-        "height",
-        "items",
-        "key",
-        "merged",
-        "node",
-        "waiting",
-    )
-
-    def __init__(self, node: Map | Seq, anchor: str | None, before: int) -> None:
-        self.node = node
-        self.entries = node.entries if isinstance(node, Map) else None
-        self.items = node.items if isinstance(node, Seq) else []
-        self.anchor = anchor
-        self.before = before  # values counted before this one
-        self.height = 1
-        self.key: Scalar | None = None
-        self.waiting = False  # a key was read, its value comes next
-        self.merged: list[tuple[Scalar, Node]] | None = None
+    node: Map | Seq
+    anchor: str | None
+    before: int  # values counted before this one
+    height: int = 1
+    key: Scalar | None = None
+    waiting: bool = False  # a key was read, its value comes next
+    merged: list[tuple[Scalar, Node]] | None = None
 
 
 class _Builder:
@@ -147,11 +134,14 @@ class _Builder:
     def fault(self, code: str, message: str, line: int, column: int, **more: Any) -> Fault:
         return Fault(code, message, Span(self.source.file, line, column), path=self.path(), **more)
 
+    def tell(self, code: str, message: str, at: Node, **more: Any) -> None:
+        self.report.add(self.fault(code, message, at.line, at.column, **more))
+
     def path(self) -> str:
         path = ""
         for frame in self.stack:
-            if frame.entries is None:
-                path += f"[{len(frame.items)}]"
+            if isinstance(frame.node, Seq):
+                path += f"[{len(frame.node.items)}]"
             elif frame.key is not None and frame.waiting:
                 path += ("." if path else "") + frame.key.text
         return path
@@ -189,17 +179,15 @@ class _Builder:
         mark = event.start_mark
         name = event.tag
         shown = "!!" + name[len(_CORE) :] if name.startswith(_CORE) else name
-        typed = self.source.flow_text(Scalar("", mark.line + 1, mark.column + 1))
-        self.report.add(
-            self.fault(
-                "tag",
-                f"the tag {shown} is not allowed; tags are never acted upon and nothing was run",
-                mark.line + 1,
-                mark.column + 1,
-                found=shown,
-                expected="a plain value",
-                hint="delete the tag; text that begins with '!' needs quotes: " + quoted(typed),
-            )
+        at = Scalar("", mark.line + 1, mark.column + 1)
+        self.tell(
+            "tag",
+            f"the tag {shown} is not allowed; tags are never acted upon and nothing was run",
+            at,
+            found=shown,
+            expected="a plain value",
+            hint="delete the tag; text that begins with '!' needs quotes: "
+            + quoted(self.source.flow_text(at)),
         )
 
     def close(self, node: Node, anchor: str | None, size: int, height: int) -> None:
@@ -238,80 +226,53 @@ class _Builder:
             first = holder.entries.get(node.text)
             if first is None:
                 return node
-            self.report.add(self.duplicate(node, first[0]))
+            path = self.path()
+            self.duplicate(node, first[0], f"{path}.{node.text}" if path else node.text)
             return None
         holder.broken = True
         if isinstance(node, Scalar):
             what = {"null": "null", "bool": "a boolean", "int": "a number", "float": "a number"}
-            shown = node.text or "nothing"
-            self.report.add(
-                self.fault(
-                    "key-not-text",
-                    f"the key {shown} is {what[kind]}; a key must be text",
-                    node.line,
-                    node.column,
-                    found=shown,
-                    expected="text",
-                    hint=f"put it in quotes: {quoted(node.text)}:",
-                )
-            )
+            found = node.text or "nothing"
+            message = f"the key {found} is {what[kind]}; a key must be text"
+            hint = f"put it in quotes: {quoted(node.text)}:"
         else:
+            found = self.source.flow_text(node)
             what_is = "a mapping" if isinstance(node, Map) else "a list"
-            typed = self.source.flow_text(node)
-            self.report.add(
-                self.fault(
-                    "key-not-text",
-                    f"a key must be text, but here it is {what_is}",
-                    node.line,
-                    node.column,
-                    found=typed,
-                    expected="text",
-                    hint="text with brackets or braces needs single quotes, for example "
-                    "label: '{d_m}'",
-                )
-            )
+            message = f"a key must be text, but here it is {what_is}"
+            hint = "text with brackets or braces needs single quotes, for example label: '{d_m}'"
+        self.tell("key-not-text", message, node, found=found, expected="text", hint=hint)
         return None
 
-    def duplicate(self, node: Scalar, first: Scalar) -> Fault:
-        path = self.stack_path(node.text)
-        return Fault(
-            code="duplicate-key",
-            message=f"the key '{node.text}' is given twice in one mapping, "
-            f"on line {first.line} and on line {node.line}",
-            span=self.source.span(node),
-            path=path,
-            found=f"{path} on line {node.line}",
-            expected="each key once",
-            hint="keep one of the two",
-            notes=((f"'{node.text}' is given first here", self.source.span(first)),),
+    def duplicate(self, node: Scalar, first: Scalar, path: str) -> None:
+        self.report.add(
+            Fault(
+                code="duplicate-key",
+                message=f"the key '{node.text}' is given twice in one mapping, "
+                f"on line {first.line} and on line {node.line}",
+                span=self.source.span(node),
+                path=path,
+                found=f"{path} on line {node.line}",
+                expected="each key once",
+                hint="keep one of the two",
+                notes=((f"'{node.text}' is given first here", self.source.span(first)),),
+            )
         )
-
-    def stack_path(self, key: str) -> str:
-        frame = self.stack[-1]
-        waiting, frame.waiting = frame.waiting, False
-        path = self.path()
-        frame.waiting = waiting
-        return f"{path}.{key}" if path else key
 
     def merge(self, frame: _Frame, key: Scalar, node: Node) -> None:
         maps = node.items if isinstance(node, Seq) else [node]
         for one in maps:
             if not isinstance(one, Map):
-                self.report.add(
-                    self.fault(
-                        "merge",
-                        "'<<' merges mappings, but this is not a mapping",
-                        one.line,
-                        one.column,
-                        found=one.text if isinstance(one, Scalar) else "a list",
-                        expected="an alias of a mapping, for example <<: *defaults",
-                        hint="to use '<<' as plain text, put it in quotes",
-                    )
+                self.tell(
+                    "merge",
+                    "'<<' merges mappings, but this is not a mapping",
+                    one,
+                    found=one.text if isinstance(one, Scalar) else "a list",
+                    expected="an alias of a mapping, for example <<: *defaults",
+                    hint="to use '<<' as plain text, put it in quotes",
                 )
                 return
         if frame.merged is not None:
-            first = frame.merged[0][0]
-            self.report.add(self.duplicate(key, first))
+            self.duplicate(key, frame.merged[0][0], self.path())
             return
         frame.merged = [(key, one) for one in maps] or [(key, Map(key.line, key.column))]
 
@@ -348,23 +309,18 @@ class _Builder:
             )
         if name not in self.anchors:
             close = nearest(name, self.anchors)
-            typed = self.source.flow_text(Scalar("", line, column))
-            hint = (
-                f"did you mean '*{close}'?"
+            at = Scalar(f"*{name}", line, column, "*")
+            self.tell(
+                "unknown-alias",
+                f"'*{name}' names no value: there is no '&{name}' before it",
+                at,
+                found=at.text,
+                hint=f"did you mean '*{close}'?"
                 if close
-                else "text that begins with '*' needs single quotes: " + quoted(typed)
+                else "text that begins with '*' needs single quotes: "
+                + quoted(self.source.flow_text(at)),
             )
-            self.report.add(
-                self.fault(
-                    "unknown-alias",
-                    f"'*{name}' names no value: there is no '&{name}' before it",
-                    line,
-                    column,
-                    found=f"*{name}",
-                    hint=hint,
-                )
-            )
-            self.close(Scalar(f"*{name}", line, column, "*"), None, 1, 0)
+            self.close(at, None, 1, 0)
             return
         node, size, height = self.anchors[name]
         self.count += size
@@ -425,18 +381,18 @@ class _Builder:
                 mark, style, text = event.start_mark, event.style or "", event.value
                 shift = 2 if style == "'" or style == '"' else 1
                 frame = stack[-1]
-                if frame.entries is None:
-                    frame.items.append(Scalar(text, mark.line + 1, mark.column + shift, style))
+                holder = frame.node
+                if isinstance(holder, Seq):
+                    holder.items.append(Scalar(text, mark.line + 1, mark.column + shift, style))
                 elif frame.waiting and frame.key is not None and frame.key.text != "<<":
                     node = Scalar(text, mark.line + 1, mark.column + shift, style)
-                    frame.entries[frame.key.text] = (frame.key, node)
+                    holder.entries[frame.key.text] = (frame.key, node)
                     frame.key, frame.waiting = None, False
                 elif not frame.waiting and text[:1].isalpha() and text not in _WORDS:
                     text = words.setdefault(text, text)
                     node = Scalar(text, mark.line + 1, mark.column + shift, style)
                     frame.waiting = True
-                    known = text in frame.entries
-                    frame.key = self.key(node, frame.node) if known else node
+                    frame.key = self.key(node, holder) if text in holder.entries else node
                 else:
                     node = Scalar(text, mark.line + 1, mark.column + shift, style)
                     self.close(node, None, 1, 0)
@@ -460,11 +416,12 @@ class _Builder:
                 if documents > 1:
                     mark = event.start_mark
                     raise _Stop(
-                        Fault(
-                            code="several-documents",
-                            message="one document is expected, but a second one starts on line "
+                        self.fault(
+                            "several-documents",
+                            "one document is expected, but a second one starts on line "
                             f"{mark.line + 1}",
-                            span=Span(self.source.file, mark.line + 1, mark.column + 1),
+                            mark.line + 1,
+                            mark.column + 1,
                             found="'---' between two documents",
                             expected="one document in a file",
                             hint="put the second one into a file of its own",
@@ -472,6 +429,11 @@ class _Builder:
                     )
             elif kind is events.StreamEndEvent or event is None:
                 return
+
+
+def _empty(message: str, file: str) -> Fault:
+    hint = "a spec begins with 'title:' and lists its 'blocks:'"
+    return Fault("empty-file", message, Span(file, 1, 1), expected="a spec", hint=hint)
 
 
 def read(text: str, file: str, report: Report, *, pure: bool = False) -> tuple[Node | None, Source]:
@@ -490,15 +452,7 @@ def read(text: str, file: str, report: Report, *, pure: bool = False) -> tuple[N
         report.faults.extend(bad)
         return None, source
     if not source.text.strip():
-        report.add(
-            Fault(
-                "empty-file",
-                "the file is empty",
-                Span(file, 1, 1),
-                expected="a spec",
-                hint="a spec begins with 'title:' and lists its 'blocks:'",
-            )
-        )
+        report.add(_empty("the file is empty", file))
         return None, source
     body = source.text if source.text.endswith("\n") else source.text + "\n"
     builder = _Builder(source, report)
@@ -527,14 +481,6 @@ def read(text: str, file: str, report: Report, *, pure: bool = False) -> tuple[N
         return None, source
     root = builder.root
     if root is None or (kind_of(root) == "null" and len(report.faults) == before):
-        report.add(
-            Fault(
-                "empty-file",
-                "the file holds no spec, only comments or nothing",
-                Span(file, 1, 1),
-                expected="a spec",
-                hint="a spec begins with 'title:' and lists its 'blocks:'",
-            )
-        )
+        report.add(_empty("the file holds no spec, only comments or nothing", file))
         return None, source
     return root, source
