@@ -16,6 +16,8 @@ from transformer_diagrams.errors import DiagramError
 from transformer_diagrams.graph.ir import BORDER, Edge, End, Graph, Group, Node, Port
 from transformer_diagrams.layout.channels import Net, assign_tracks
 from transformer_diagrams.layout.engine import Options, layout
+from transformer_diagrams.layout.group import place
+from transformer_diagrams.layout.measure import Context, with_shared_sizes
 from transformer_diagrams.layout.position import Pull, solve
 from transformer_diagrams.layout.scene import Line, Scene
 from transformer_diagrams.lint import lint
@@ -727,3 +729,14 @@ blocks: [{op: top_k, id: t, k: k}]
         scene = drawn(graph_of(text), shapes=shapes)
         clean(scene)
         assert sum(label.kind == "shape" for label in scene.labels) == count
+
+
+@pytest.mark.parametrize("name", ["transformer", "mla", "llama3"])
+def test_placing_a_group_again_gives_the_same_and_changes_nothing(name: str) -> None:
+    graph = Model.find(name).graph()
+    ctx = with_shared_sizes(graph, Context(PAPER.sizes, "up", "changes", graph.tex))
+    before = repr((graph, ctx))
+    first = place(graph.root, ctx)
+    said = repr(first)
+    assert repr(place(graph.root, ctx)) == said == repr(first)
+    assert repr((graph, ctx)) == before

@@ -6,13 +6,10 @@ from transformer_diagrams.layout.layers import (
     is_wide,
 )
 from transformer_diagrams.layout.position import place_cells
-from transformer_diagrams.layout.work import (
-    NARROW,
-    Work,
-)
+from transformer_diagrams.layout.stages import NARROW, Worded
 
 
-def place_across(w: Work) -> None:
+def place_across(w: Worded) -> None:
     """Give every cell its column."""
     s, cells = w.ctx.sizes, w.layers.cells
 

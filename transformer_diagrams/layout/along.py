@@ -6,19 +6,16 @@ from collections import defaultdict
 
 from transformer_diagrams.graph.ir import BORDER
 from transformer_diagrams.layout.channels import Net, assign_tracks
-from transformer_diagrams.layout.flanks import plan_flanks
 from transformer_diagrams.layout.frames import title_band
 from transformer_diagrams.layout.labels import end_room, label_level
-from transformer_diagrams.layout.work import (
-    Work,
-)
+from transformer_diagrams.layout.remarks import depth
+from transformer_diagrams.layout.stages import Aligned, Stacked
 
 
-def stack_ranks(w: Work) -> None:
+def stack_ranks(w: Aligned) -> Stacked:
     """Tracks and the v of every rank."""
     s, layers = w.ctx.sizes, w.layers
-    turns = plan_flanks(w)
-    left, right = w.flank_u["low"], w.flank_u["high"]
+    left, right = w.flanks.border["low"], w.flanks.border["high"]
     nets: dict[int, dict[int, tuple[set[float], set[float], float | None]]] = defaultdict(dict)
 
     def entry(level: int, net: int) -> tuple[set[float], set[float]]:
@@ -30,7 +27,7 @@ def stack_ranks(w: Work) -> None:
         a, b = w.columns_of(seg)
         leaves.add(a)
         rises.add(b)
-    for level, number, column, side in turns:
+    for level, number, column, side in w.flanks.turns:
         leaves, rises = entry(level, number)
         (leaves if w.layers.nets[number][0] != BORDER else rises).add(column)
         border = left - 1.0 if side == "low" else right + 1.0
@@ -41,12 +38,15 @@ def stack_ranks(w: Work) -> None:
     for number, note in w.labels.items():
         label_room[label_level(w, number)].append(note.dv)
     ends = end_room(w)
+    bottom: list[float] = []
+    top: list[float] = []
+    track: dict[tuple[int, int], float] = {}
     at = 0.0
     count = len(layers.ranks)
     for level in range(count):
-        w.bottom.append(at)
+        bottom.append(at)
         at += heights[level]
-        w.top.append(at)
+        top.append(at)
         if level == count - 1:
             break
         if not nets[level] and not (layers.ranks[level] and layers.ranks[level + 1]):
@@ -69,25 +69,27 @@ def stack_ranks(w: Work) -> None:
         base += ends.get(level, 0.0)
         for n, t in zip(numbers, tracks, strict=True):
             if t >= 0:
-                w.track[(level, n)] = at + lead + t * s.track_gap
+                track[(level, n)] = at + lead + t * s.track_gap
         approach = s.arrow_length + s.line_corner + 1.0
         if level == count - 2 and w.group.outputs:
             approach = s.line_corner + 2
         approach = max(approach, ends.get(level, 0.0) + s.line_corner)
         need = lead + (used - 1) * s.track_gap + approach if used else 0.0
         at += max(base, need)
+    return w.grown(Stacked, bottom=bottom, top=top, track=track)
 
 
-def _rank_heights(w: Work) -> list[float]:
+def _rank_heights(w: Aligned) -> list[float]:
     heights = [0.0] * len(w.layers.ranks)
+    deep = {note.child: depth(w, note) for _, note in w.remarks}
     for cell in w.layers.cells:
         if cell.child >= 0:
-            need = max(w.dv[cell.child], w.deep.get(cell.child, 0.0))
+            need = max(w.dv[cell.child], deep.get(cell.child, 0.0))
             heights[cell.rank] = max(heights[cell.rank], need)
     return heights
 
 
-def _channel_base(w: Work, level: int, labelled: list[float]) -> tuple[float, float]:
+def _channel_base(w: Aligned, level: int, labelled: list[float]) -> tuple[float, float]:
     """(distance from the lower rank to the first track, least height) of a channel."""
     s, last = w.ctx.sizes, len(w.layers.ranks) - 2
     tallest = max(labelled, default=0.0)

@@ -8,18 +8,19 @@ from dataclasses import replace
 from transformer_diagrams.graph.ir import BORDER, Edge, Group, Node
 from transformer_diagrams.layout.labels import inputs_room, outputs_room
 from transformer_diagrams.layout.layers import alone_in_rank, is_wide, output_places
-from transformer_diagrams.layout.measure import size_node
-from transformer_diagrams.layout.work import (
-    Place,
-    Sides,
-    Work,
-)
+from transformer_diagrams.layout.measure import Sized, size_node
+from transformer_diagrams.layout.placed import Placed
+from transformer_diagrams.layout.stages import Filled, Place, Sides, Task
 
 NEAR_LANES = 3.0  # lane gaps: lanes of siblings that differ by no more run in one line
 
 
-def place_children(w: Work, place: Place) -> None:
+def place_children(w: Task, place: Place) -> Filled:
     """Size every child; ``place`` lays out a group."""
+    inside: dict[int, Placed] = {}
+    sized: dict[int, Sized] = {}
+    roomy: set[int] = set()
+    wordy: set[int] = set()
     alone = alone_in_rank(w.group)
     into: dict[int, list[Edge]] = defaultdict(list)
     for edge in w.group.edges:
@@ -27,50 +28,55 @@ def place_children(w: Work, place: Place) -> None:
             into[edge.head.child].append(edge)
     for index, child in enumerate(w.group.children):
         if isinstance(child, Group):
-            w.inside[index] = place(
+            inside[index] = place(
                 child, w.ctx, _child_sides(w, child, into[index]), w.group.kind != "root"
             )
         else:
             size = size_node(child, w.ctx, tower=index in alone)
             room = outputs_room(w.group, index, w.ctx) if len(child.outputs) > 1 else 0.0
             if room:
-                w.roomy.add(index)
+                roomy.add(index)
             if len(child.inputs) > 2 and child.form == "box":
                 words = inputs_room(w.group, index, w.ctx)
                 room = max(room, words)
                 if words:
-                    w.wordy.add(index)
+                    wordy.add(index)
             if room and not is_wide(child) and w.ctx.across:
                 size = replace(size, height=max(size.height, room))
             elif room and not is_wide(child):
                 size = replace(size, width=max(size.width, room))
-            w.sized[index] = size
-    _align_lanes(w)
+            sized[index] = size
+    _align_lanes(inside, w.ctx.sizes.lane_gap)
+    du: dict[int, float] = {}
+    dv: dict[int, float] = {}
     for index, child in enumerate(w.group.children):
-        if index in w.inside:
-            placed = w.inside[index]
+        if index in inside:
+            placed = inside[index]
             sheet = 2 * w.ctx.sizes.stack_offset if child.stack else 0.0
-            w.du[index], w.dv[index] = placed.width + sheet, placed.length + sheet
+            du[index], dv[index] = placed.width + sheet, placed.length + sheet
         else:
-            size = w.sized[index]
+            size = sized[index]
             width, height = size.width + size.sheet, size.height + size.sheet
-            w.du[index], w.dv[index] = (height, width) if w.ctx.across else (width, height)
+            du[index], dv[index] = (height, width) if w.ctx.across else (width, height)
+    return w.grown(
+        Filled, inside=inside, sized=sized, du=du, dv=dv, roomy=roomy, wordy=wordy
+    )
 
 
-def _align_lanes(w: Work) -> None:
+def _align_lanes(inside: dict[int, Placed], gap: float) -> None:
     """Lanes of sibling residuals run in one line where they nearly do; each hugs its own branch."""
     lanes = sorted(
-        ((p.lane - p.ref, i) for i, p in w.inside.items() if p.lane is not None), reverse=True
+        ((p.lane - p.ref, i) for i, p in inside.items() if p.lane is not None), reverse=True
     )
     reach = 0.0
     for lane, index in lanes:
-        if reach - lane > NEAR_LANES * w.ctx.sizes.lane_gap or not reach:
+        if reach - lane > NEAR_LANES * gap or not reach:
             reach = lane
-        placed = w.inside[index]
+        placed = inside[index]
         placed.move_lane(placed.ref + reach)
 
 
-def _child_sides(w: Work, child: Group, edges: list[Edge]) -> Sides:
+def _child_sides(w: Task, child: Group, edges: list[Edge]) -> Sides:
     """A framed child takes a flank port of ours on its own flank; others lean that way.
 
     The parts of a split come to a residual in their order, on one side of it.

@@ -13,7 +13,7 @@ from transformer_diagrams.layout.group import place
 from transformer_diagrams.layout.junctions import widen_junctions
 from transformer_diagrams.layout.labels import words_of
 from transformer_diagrams.layout.limits import refuse
-from transformer_diagrams.layout.measure import Context, Options, settle_widths
+from transformer_diagrams.layout.measure import Context, Options, with_shared_sizes
 from transformer_diagrams.layout.placed import Placed
 from transformer_diagrams.layout.scene import Scene
 from transformer_diagrams.layout.shapes import shapes_told
@@ -32,7 +32,7 @@ def layout(graph: Graph, theme: Theme, options: Options | None = None) -> Scene:
     graph = set_turns(graph, direction)
     ctx = Context(theme.sizes, direction, options.shapes or graph.show_shapes, graph.tex)
     refuse(graph)
-    settle_widths(graph, ctx)
+    ctx = with_shared_sizes(graph, ctx)
     root = place(graph.root, ctx)
     parts = [Part(graph.root, root, 0.0, 0.0)]
     parts += _beside(graph, parts[0], ctx)

@@ -4,34 +4,31 @@ from __future__ import annotations
 
 from transformer_diagrams.layout.placed import Gate, Note, Placed
 from transformer_diagrams.layout.remarks import set_remark
-from transformer_diagrams.layout.work import (
-    FOLD_BEYOND,
-    Work,
-)
+from transformer_diagrams.layout.stages import FOLD_BEYOND, Aligned, Worded
 from transformer_diagrams.text import measure
 
 
-def fold_title(w: Work) -> None:
+def fold_title(w: Worded) -> str:
     """Two lines for a title that would else make its frame wider than its content."""
-    w.title = w.group.title
-    if not w.group.framed or not w.title or w.ctx.across:
-        return
+    title = w.group.title
+    if not w.group.framed or not title or w.ctx.across:
+        return title
     s = w.ctx.sizes
     left, right = w.borders()
     gates = sorted(w.layers.cells[c].u for c in w.layers.in_cell.values())
-    if not gates or " " not in w.title or "$" in w.title:
-        return
-    need = measure(w.title, s.font_title, "medium").width + s.title_pad_x + 6.0
+    if not gates or " " not in title or "$" in title:
+        return title
+    need = measure(title, s.font_title, "medium").width + s.title_pad_x + 6.0
     badge = measure(w.group.badge, s.font_badge).width + 14.0 if w.group.badge else 0.0
     before, after = gates[0] - left + s.frame_pad, right - gates[-1] + s.frame_pad
     if need <= before + FOLD_BEYOND or need + badge <= after:
-        return
-    words = w.title.split(" ")
+        return title
+    words = title.split(" ")
     folds = [" ".join(words[:i]) + "\n" + " ".join(words[i:]) for i in range(1, len(words))]
-    w.title = min(folds, key=lambda t: measure(t, s.font_title, "medium").width)
+    return min(folds, key=lambda t: measure(t, s.font_title, "medium").width)
 
 
-def title_band(w: Work) -> float:
+def title_band(w: Aligned) -> float:
     """Height along the flow of the strip that holds the frame's title."""
     s = w.ctx.sizes
     if not w.group.framed:
@@ -45,7 +42,7 @@ def title_band(w: Work) -> float:
     return tall + s.title_pad_y + 2.0
 
 
-def _head(w: Work) -> list[Note]:
+def _head(w: Aligned) -> list[Note]:
     """The title, and under it the remark; measured in reading order, not yet placed."""
     s, made = w.ctx.sizes, []
     if w.title:
@@ -58,11 +55,11 @@ def _head(w: Work) -> list[Note]:
     return made
 
 
-def add_frame(w: Work) -> None:
+def add_frame(w: Aligned, out: Placed) -> None:
     """Padding, title and badge of a framed group; the frame grows where they need it."""
     if not w.group.framed:
         return
-    s, out = w.ctx.sizes, w.out
+    s = w.ctx.sizes
     head = _head(w)
     badge = measure(w.group.badge, s.font_badge) if w.group.badge else None
     out.shift_u(s.frame_pad)
@@ -70,7 +67,7 @@ def add_frame(w: Work) -> None:
     if not head and not badge:
         return
     if w.ctx.across:
-        _frame_across(w)
+        _frame_across(w, out)
         return
     gates = sorted(g.at for g in out.ins.values() if g.side == "start")
     pad = s.title_pad_x
@@ -112,9 +109,9 @@ def add_frame(w: Work) -> None:
         )
 
 
-def _frame_across(w: Work) -> None:
+def _frame_across(w: Aligned, out: Placed) -> None:
     """Title and badge of a frame whose flow runs left to right: in a band along its top."""
-    s, out = w.ctx.sizes, w.out
+    s = w.ctx.sizes
     texts = [
         (w.group.title, "title", s.font_title, "medium"),
         (w.group.badge, "badge", s.font_badge, "regular"),

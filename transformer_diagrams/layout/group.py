@@ -10,7 +10,7 @@ from transformer_diagrams.layout.across import place_across
 from transformer_diagrams.layout.along import stack_ranks
 from transformer_diagrams.layout.children import place_children
 from transformer_diagrams.layout.columns import place_columns
-from transformer_diagrams.layout.flanks import draw_flanks
+from transformer_diagrams.layout.flanks import draw_flanks, plan_flanks
 from transformer_diagrams.layout.frames import add_frame, fold_title
 from transformer_diagrams.layout.labels import label_ends, label_nets, place_labels
 from transformer_diagrams.layout.layers import build_layers
@@ -25,9 +25,9 @@ from transformer_diagrams.layout.ports import (
     straighten_ports,
 )
 from transformer_diagrams.layout.remarks import keep_room, place_remarks
+from transformer_diagrams.layout.stages import Aligned, Ranked, Sides, Standing, Task, Worded
 from transformer_diagrams.layout.turned import place_turned
 from transformer_diagrams.layout.wires import draw_lanes, draw_wires, place_spots, share_sides
-from transformer_diagrams.layout.work import Sides, Work
 
 
 def place(group: Group, ctx: Context, sides: Sides | None = None, nested: bool = False) -> Placed:
@@ -41,28 +41,27 @@ def place(group: Group, ctx: Context, sides: Sides | None = None, nested: bool =
         return place_columns(group, ctx, sides, place)
     if group.kind == "turned":
         return place_turned(group, ctx, place)
-    w = Work(group, ctx, sides, nested)
-    place_children(w, place)
-    w.layers = build_layers(group, sides, nested)
-    fix_ports(w)
-    order_cells(w.layers)
-    measure_cells(w)
-    spread_ports(w)
-    keep_room(w, tall=False)
-    label_nets(w)
-    label_ends(w)
-    keep_room(w, tall=True)
-    place_across(w)
-    straighten_ports(w)
-    fold_title(w)
-    stack_ranks(w)
-    place_spots(w)
-    share_sides(w)
-    draw_wires(w)
-    draw_flanks(w)
-    place_labels(w)
-    name_ports(w)
-    place_remarks(w)
-    draw_lanes(w)
-    add_frame(w)
-    return w.out
+    filled = place_children(Task(group, ctx, sides, nested), place)
+    ranked = filled.grown(Ranked, layers=build_layers(group, sides, nested))
+    fix_ports(ranked)
+    order_cells(ranked.layers)
+    measure_cells(ranked)
+    ported = spread_ports(ranked)
+    remarks = keep_room(ported, tall=False)
+    labels, ends = label_nets(ported), label_ends(ported)
+    remarks += keep_room(ported, tall=True)
+    worded = ported.grown(Worded, labels=labels, ends=ends, remarks=remarks)
+    place_across(worded)
+    worded = straighten_ports(worded)
+    stacked = stack_ranks(
+        worded.grown(Aligned, title=fold_title(worded), flanks=plan_flanks(worded))
+    )
+    standing = stacked.grown(Standing, spot_of=place_spots(stacked), slots=share_sides(stacked))
+    out = draw_wires(standing)
+    draw_flanks(standing, out)
+    out.notes += place_labels(standing)
+    out.notes += name_ports(standing, out.wires)
+    out.notes += place_remarks(standing)
+    draw_lanes(standing, out)
+    add_frame(standing, out)
+    return out

@@ -9,9 +9,7 @@ from transformer_diagrams.layout.layers import flow_of, is_wide
 from transformer_diagrams.layout.measure import Context
 from transformer_diagrams.layout.placed import Note
 from transformer_diagrams.layout.shapes import net_label
-from transformer_diagrams.layout.work import (
-    Work,
-)
+from transformer_diagrams.layout.stages import Ported, Standing, Worded
 from transformer_diagrams.text import measure
 
 
@@ -67,7 +65,7 @@ def words_of(graph: Graph) -> tuple[str, ...]:
     return tuple(sorted(filter(None, words)))
 
 
-def _said_beside(w: Work, child: int, port: int, markup: str) -> bool:
+def _said_beside(w: Ported, child: int, port: int, markup: str) -> bool:
     """True when the next output of the same box says the same: once is enough, but for all."""
     if w.ctx.shapes == "all":
         return False
@@ -82,9 +80,10 @@ def _said_beside(w: Work, child: int, port: int, markup: str) -> bool:
     return False
 
 
-def label_nets(w: Work) -> None:
+def label_nets(w: Ported) -> dict[int, Note]:
     """Choose the text of each net and keep room for it beside its line."""
     s = w.ctx.sizes
+    labels: dict[int, Note] = {}
     for number, (child, port) in enumerate(w.layers.nets):
         here = {at for end, at in w.sides if end == "told"} if w.ctx.shapes == "all" else ()
         markup, kind = net_label(w.group, child, port, w.ctx.shapes, w.ctx.tex, here)
@@ -96,7 +95,7 @@ def label_nets(w: Work) -> None:
         size = s.font_shape if kind == "shape" else s.font_edge
         text = measure(markup, size)
         du, dv = (text.height, text.width) if w.ctx.across else (text.width, text.height)
-        w.labels[number] = Note(markup, kind, 0, 0, du, dv, size)
+        labels[number] = Note(markup, kind, 0, 0, du, dv, size)
         cell = w.tail_cell(child, port)
         if cell is None:
             continue
@@ -107,12 +106,14 @@ def label_nets(w: Work) -> None:
             item.left = max(item.left, reach - off + 1)
         else:
             item.right = max(item.right, off + reach + 1)
+    return labels
 
 
-def label_ends(w: Work) -> None:
+def label_ends(w: Ported) -> dict[int, Note]:
     """Keep room for the words beside the last piece of their line: outwards at the outer lines
     of a box, so that between them they need none."""
     s, ports = w.ctx.sizes, defaultdict(list)
+    ends: dict[int, Note] = {}
     for number, edge in flow_of(w.group):
         if edge.head.child != BORDER:
             ports[w.arrival(number)[0]].append(w.arrival(number)[1])
@@ -130,10 +131,11 @@ def label_ends(w: Work) -> None:
             item.right = max(item.right, reach + off)
         lift = 1.5 if w.ctx.across and low else 0.0  # as for words where a line begins
         u = lift - s.label_gap - du if low else s.label_gap
-        w.ends[number] = Note(markup, "edge", u, 0, du, dv, s.font_edge, edge=number)
+        ends[number] = Note(markup, "edge", u, 0, du, dv, s.font_edge, edge=number)
+    return ends
 
 
-def end_room(w: Work) -> dict[int, float]:
+def end_room(w: Worded) -> dict[int, float]:
     """By channel, what the words at the ends of lines need along the flow."""
     room: dict[int, float] = {}
     for number, note in w.ends.items():
@@ -142,16 +144,17 @@ def end_room(w: Work) -> dict[int, float]:
     return room
 
 
-def place_labels(w: Work) -> None:
+def place_labels(w: Standing) -> list[Note]:
     """Put each text beside the first or last run of its line, free of the boxes."""
     s = w.ctx.sizes
+    notes: list[Note] = []
     for number, note in w.ends.items():
         at, off = w.arrival(number)
         cell, head = w.layers.cells[at], w.group.edges[number].head.child
         inside = cell.child >= 0 and cell.child == head
         note.u += cell.u + off
         note.v = (w.head_v(head) if inside else w.bottom[cell.rank]) - 2.0 - note.dv
-        w.out.notes.append(note)
+        notes.append(note)
     first_edge: dict[tuple[int, int], int] = {}
     for number, edge in flow_of(w.group):
         first_edge.setdefault((edge.tail.child, edge.tail.port), number)
@@ -176,10 +179,11 @@ def place_labels(w: Work) -> None:
         note.v = start + 1.5 if tracks else max(start + 1.5, (start + limit - note.dv) / 2)
         note.u = u - s.label_gap - note.du + 1.5 if w.ctx.across else u + s.label_gap
         note.edge = first_edge[(child, port)]
-        w.out.notes.append(note)
+        notes.append(note)
+    return notes
 
 
-def label_level(w: Work, net: int) -> int:
+def label_level(w: Ported, net: int) -> int:
     child, port = w.layers.nets[net]
     cell = w.tail_cell(child, port)
     return w.layers.cells[cell].rank if cell is not None else -1

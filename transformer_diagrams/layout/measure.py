@@ -30,9 +30,9 @@ class Options:
     legend: bool | None = None
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Context:
-    """What every pass needs: sizes, direction, and what to show."""
+    """What every pass needs: sizes, direction, what to show, and the measures that boxes share."""
 
     sizes: Sizes
     direction: str = "up"  # up | down | right
@@ -102,8 +102,8 @@ def same_thing(node: Node) -> tuple[str, str, str, int]:
     return (node.role, node.label, node.stack, len(node.outputs))
 
 
-def settle_widths(graph: Graph, ctx: Context) -> None:
-    """Fix the sizes that boxes share: the width of the tower, and one size for equal boxes.
+def with_shared_sizes(graph: Graph, ctx: Context) -> Context:
+    """``ctx`` with the sizes that boxes share: the tower's width, and one size for equal boxes.
 
     In a chain every box has the width of the widest, as long as that is not out of proportion
     (TOWER_MAX).
@@ -122,12 +122,15 @@ def settle_widths(graph: Graph, ctx: Context) -> None:
             elif child.form == "box" and not is_wide(child):
                 boxes.append((child, index in single, own))
     limit = TOWER_MAX * ctx.sizes.font_block
+    tower = 0.0
     if not ctx.across:
         widths = [size_node(node, ctx).width for node, alone, own in boxes if alone and own is ctx]
-        ctx.tower = max((w for w in widths if w <= limit), default=0.0)
+        tower = max((w for w in widths if w <= limit), default=0.0)
+    settled = replace(ctx, tower=tower)
     equal: dict[tuple[str, str, str, int], tuple[float, float]] = {}
     for node, stands_alone, own in boxes:
+        own = settled if own is ctx else own
         size, key = size_node(node, own, tower=stands_alone), same_thing(node)
         least = equal.get(key, (0.0, 0.0))
         equal[key] = (max(least[0], size.width), max(least[1], size.height))
-    ctx.equal = equal
+    return replace(settled, equal=equal)

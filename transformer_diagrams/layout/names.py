@@ -1,6 +1,6 @@
 """Names at the ends of lines that stand in another order than they are written.
 
-Before: boxes and lines placed, and `w.named`: the ports that the layout had to swap.
+Before: boxes and lines placed, and the ports that the layout had to swap (`named`).
 After: the name of each of them stands beside the very end of its line.
 """
 
@@ -8,18 +8,19 @@ from __future__ import annotations
 
 from transformer_diagrams.graph.ir import Node
 from transformer_diagrams.layout.layers import flow_of
-from transformer_diagrams.layout.placed import SAME, Note, Point
-from transformer_diagrams.layout.work import PLAIN, Work
+from transformer_diagrams.layout.placed import SAME, Note, Point, Wire
+from transformer_diagrams.layout.stages import PLAIN, Standing
 from transformer_diagrams.text import measure
 
 ASIDE = 1.5  # from a line to its name
 
 
-def name_ports(w: Work) -> None:
+def name_ports(w: Standing, wires: list[Wire]) -> list[Note]:
     """Set the name of every port that is out of order."""
     if not w.named:
-        return
-    wires = {wire.edge: wire for wire in w.out.wires}
+        return []
+    wire_of = {wire.edge: wire for wire in wires}
+    notes: list[Note] = []
     said: set[tuple[str, int, int]] = set()
     for number, edge in flow_of(w.group):
         for kind, end in (("in", edge.head), ("out", edge.tail)):
@@ -31,10 +32,11 @@ def name_ports(w: Work) -> None:
             assert isinstance(child, Node)
             ports = child.inputs if kind == "in" else child.outputs
             text = _name(child, ports[end.port].name, end.port)
-            points = wires[number].points
+            points = wire_of[number].points
             run = points[-2:] if kind == "in" else points[1::-1]
             run = run if len(run) > 1 else run * 2  # a line of no length, at the group's border
-            w.out.notes.append(_beside(w, text, run, kind, number))
+            notes.append(_beside(w, text, run, kind, number))
+    return notes
 
 
 def _name(child: Node, name: str, port: int) -> str:
@@ -44,7 +46,7 @@ def _name(child: Node, name: str, port: int) -> str:
     return f"${name}$" if len(name.split("_")[0]) == 1 else name
 
 
-def _beside(w: Work, text: str, run: list[Point], kind: str, edge: int) -> Note:
+def _beside(w: Standing, text: str, run: list[Point], kind: str, edge: int) -> Note:
     """Beside the last run of a line into a box, or the first one out of it."""
     s = w.ctx.sizes
     size = measure(text, s.font_edge)

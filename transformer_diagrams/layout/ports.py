@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 from itertools import combinations
 
 from transformer_diagrams.graph.ir import BORDER, Node
@@ -12,17 +13,19 @@ from transformer_diagrams.layout.layers import (
     is_wide,
     output_places,
 )
-from transformer_diagrams.layout.work import (
+from transformer_diagrams.layout.stages import (
     NARROW,
     PLAIN,
     PORT_EDGE,
     PORT_GAP,
-    Work,
+    Ported,
+    Ranked,
+    Worded,
 )
 from transformer_diagrams.text import measure
 
 
-def measure_cells(w: Work) -> None:
+def measure_cells(w: Ranked) -> None:
     """How far every cell reaches to both sides of its column."""
     for cell in w.layers.cells:
         if cell.kind == "child":
@@ -47,7 +50,7 @@ def measure_cells(w: Work) -> None:
             _room_outside(w, cell)
 
 
-def _room_outside(w: Work, cell: Cell) -> None:
+def _room_outside(w: Ranked, cell: Cell) -> None:
     """Border inputs of a frame keep room for the shapes that stand beside them outside."""
     if cell.kind != "in" or not w.group.framed or len(w.group.inputs) < 2:
         return
@@ -63,7 +66,7 @@ def _room_outside(w: Work, cell: Cell) -> None:
         cell.right = reach
 
 
-def fix_ports(w: Work) -> None:
+def fix_ports(w: Ranked) -> None:
     """The ports of a laid out group stay where they are; those with an order ask for it."""
     for index, child in enumerate(w.group.children):
         if isinstance(child, Node) and child.form != "circle" and not is_wide(child):
@@ -84,8 +87,9 @@ def fix_ports(w: Work) -> None:
                     w.layers.fixed[(cell, kind, port)] = gate.at / max(placed.width, 1.0)
 
 
-def spread_ports(w: Work) -> None:
+def spread_ports(ranked: Ranked) -> Ported:
     """Where along its box every port lies."""
+    w = ranked.grown(Ported, head_off={}, tail_off={}, named=set())
     place = {c: i for rank in w.layers.ranks for i, c in enumerate(rank)}
     ins: dict[int, list[Segment]] = defaultdict(list)
     outs: dict[int, list[Segment]] = defaultdict(list)
@@ -142,9 +146,10 @@ def spread_ports(w: Work) -> None:
             ports = [(p, p in spined and len(ports) % 2 == 1) for p, _ in ports]
             for port, off in _spread(ports, width, PORT_GAP).items():
                 w.tail_off[(cell.index, port)] = off
+    return w
 
 
-def _check_circle(w: Work, circle: Cell, place: dict[int, int]) -> None:
+def _check_circle(w: Ported, circle: Cell, place: dict[int, int]) -> None:
     """Have the operands of a circle named where they do not come in their order round it."""
     sides: list[tuple[int, int]] = []
     for number, edge in enumerate(w.group.edges):
@@ -158,7 +163,7 @@ def _check_circle(w: Work, circle: Cell, place: dict[int, int]) -> None:
 
 
 def _in_order(
-    w: Work,
+    w: Ported,
     child: int,
     kind: str,
     ports: list[tuple[int, bool]],
@@ -187,8 +192,9 @@ def _in_order(
     return ports
 
 
-def straighten_ports(w: Work) -> None:
+def straighten_ports(w: Worded) -> Worded:
     """Move a port along its box where that makes its line straight: first ins, then outs."""
+    w = replace(w, head_off=dict(w.head_off), tail_off=dict(w.tail_off))
     readers: dict[tuple[int, int], int] = defaultdict(int)
     for seg in w.layers.segments:
         readers[(seg.tail, seg.tail_port)] += 1
@@ -204,10 +210,11 @@ def straighten_ports(w: Work) -> None:
         single = readers[(seg.tail, seg.tail_port)] == 1 and not seg.spine
         if single and seg.net not in w.labels:  # a label's place is settled already
             _move_port(w, w.tail_off, seg.tail, seg.tail_port, enter - leave)
+    return w
 
 
 def _move_port(
-    w: Work, offsets: dict[tuple[int, int], float], cell: int, port: int, by: float
+    w: Worded, offsets: dict[tuple[int, int], float], cell: int, port: int, by: float
 ) -> None:
     """Move one port of a closed box by ``by``, if it keeps its order, its room and its gaps."""
     item = w.layers.cells[cell]

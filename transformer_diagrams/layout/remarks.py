@@ -11,7 +11,7 @@ from transformer_diagrams.graph.ir import Node
 from transformer_diagrams.layout.layers import is_wide
 from transformer_diagrams.layout.measure import Context
 from transformer_diagrams.layout.placed import Note
-from transformer_diagrams.layout.work import Work
+from transformer_diagrams.layout.stages import Ported, Standing, Worded
 from transformer_diagrams.text import TextLayout, measure, wrap
 
 WIDE = 17.0  # times the size of the type; a longer remark is wrapped
@@ -26,12 +26,13 @@ def set_remark(words: str, ctx: Context) -> tuple[str, TextLayout]:
     return markup, measure(markup, size)
 
 
-def keep_room(w: Work, *, tall: bool) -> None:
+def keep_room(w: Ported, *, tall: bool) -> list[tuple[int, Note]]:
     """Let every cell reach as far as the remark beside its box.
 
     A ``tall`` remark comes beside the words of the lines that its box gives and takes, so it is
     looked at after these; another one has all its room beside the box.
     """
+    remarks: list[tuple[int, Note]] = []
     for index, child in enumerate(w.group.children):
         if not isinstance(child, Node) or not child.note:
             continue
@@ -45,12 +46,19 @@ def keep_room(w: Work, *, tall: bool) -> None:
         item = w.layers.cells[cell]
         size = w.ctx.sizes.font_note
         note = Note(markup, "note", item.right + GAP, 0.0, du, dv, size, child=index)
-        w.remarks.append((cell, note))
+        remarks.append((cell, note))
         item.right = note.u + du
-        w.deep[index] = 2 * (dv + ABOVE) if child.form == "circle" else dv
+    return remarks
 
 
-def place_remarks(w: Work) -> None:
+def depth(w: Worded, note: Note) -> float:
+    """What a remark needs along the flow."""
+    child = w.group.children[note.child]
+    circle = isinstance(child, Node) and child.form == "circle"
+    return 2 * (note.dv + ABOVE) if circle else note.dv
+
+
+def place_remarks(w: Standing) -> list[Note]:
     """Put each remark beside its box."""
     for cell, note in w.remarks:
         spot = w.spot_of[note.child]
@@ -58,4 +66,4 @@ def place_remarks(w: Work) -> None:
         circle = isinstance(child, Node) and child.form == "circle"
         note.u += w.layers.cells[cell].u
         note.v = spot.v + spot.dv / 2 + (ABOVE if circle else -note.dv / 2)
-        w.out.notes.append(note)
+    return [note for _, note in w.remarks]

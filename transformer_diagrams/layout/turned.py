@@ -14,7 +14,7 @@ from dataclasses import replace
 from transformer_diagrams.graph.ir import BORDER, Edge, End, Graph, Group, Node
 from transformer_diagrams.layout.measure import Context
 from transformer_diagrams.layout.placed import Gate, Placed, Point, Spot, Wire, straightened
-from transformer_diagrams.layout.work import Place
+from transformer_diagrams.layout.stages import Place
 
 CLEAR = 10.0  # from the part to the first line that goes around it
 APART = 14.0  # between lines that come in, or go out, side by side

@@ -14,15 +14,13 @@ from transformer_diagrams.layout.layers import (
     is_wide,
     spine_of,
 )
-from transformer_diagrams.layout.placed import Gate, Point, Spot, Wire, straightened
-from transformer_diagrams.layout.work import (
-    PORT_GAP,
-    Work,
-)
+from transformer_diagrams.layout.placed import Gate, Placed, Point, Spot, Wire, straightened
+from transformer_diagrams.layout.stages import PORT_GAP, Stacked, Standing
 
 
-def place_spots(w: Work) -> None:
+def place_spots(w: Stacked) -> dict[int, Spot]:
     """The rectangle of every child."""
+    spots: list[Spot] = []
     for index, child in enumerate(w.group.children):
         if is_wide(child):
             numbers = [w.layers.cell_of[(index, i)] for i in range(len(child.inputs))]
@@ -31,14 +29,14 @@ def place_spots(w: Work) -> None:
             high = max(c.u + 24.0 if not w.ctx.across else c.u + 12.0 for c in cells)
             dv = w.dv[index]
             v = w.middle(cells[0].rank) - dv / 2
-            w.out.spots.append(Spot(index, low, v, high - low, dv))
+            spots.append(Spot(index, low, v, high - low, dv))
             continue
         cell = w.layers.cells[w.layers.cell_of[(index, 0)]]
         dv = w.dv[index]
         v = w.middle(cell.rank) - dv / 2
         if index in w.inside:
             placed = w.inside[index]
-            w.out.spots.append(
+            spots.append(
                 Spot(index, cell.u - placed.ref, v, placed.width, placed.length, placed)
             )
             continue
@@ -47,12 +45,13 @@ def place_spots(w: Work) -> None:
         deep = size.width if w.ctx.across else size.height
         if w.ctx.direction == "down":
             v += size.sheet
-        w.out.spots.append(Spot(index, cell.u - front / 2, v, front, deep))
-    w.spot_of = {spot.child: spot for spot in w.out.spots}
+        spots.append(Spot(index, cell.u - front / 2, v, front, deep))
+    return {spot.child: spot for spot in spots}
 
 
-def draw_wires(w: Work) -> None:
+def draw_wires(w: Standing) -> Placed:
     """Every edge as a run of points from its tail to its head."""
+    out = Placed(spots=list(w.spot_of.values()))
     layers, cells = w.layers, w.layers.cells
     seg_of: dict[tuple[int, int, int], Segment] = {}
     for seg in layers.segments:
@@ -83,24 +82,25 @@ def draw_wires(w: Work) -> None:
             points.append((end_u, w.top[-1]))
         else:
             points.append((end_u, w.head_v(head.child)))
-        w.out.wires.append(Wire(number, straightened(points)))
+        out.wires.append(Wire(number, straightened(points)))
     for port, cell in layers.in_cell.items():
-        w.out.ins[port] = Gate("start", cells[cell].u)
+        out.ins[port] = Gate("start", cells[cell].u)
     for port, cell in layers.out_cell.items():
-        w.out.outs[port] = Gate("end", cells[cell].u)
-    w.out.length = w.top[-1] if w.top else 0.0
+        out.outs[port] = Gate("end", cells[cell].u)
+    out.length = w.top[-1] if w.top else 0.0
     edges, port = spine_of(w.group, w.nested, aside(w.sides))
-    w.out.spine = frozenset(edges)
+    out.spine = frozenset(edges)
     if port >= 0 and port in layers.in_cell:
-        w.out.ref = cells[layers.in_cell[port]].u
+        out.ref = cells[layers.in_cell[port]].u
     elif edges and w.group.edges[edges[-1]].tail.child != BORDER:
         tail = w.group.edges[edges[-1]].tail.child
-        w.out.ref = cells[layers.cell_of[(tail, 0)]].u
+        out.ref = cells[layers.cell_of[(tail, 0)]].u
     elif cells:
-        w.out.ref = cells[0].u
+        out.ref = cells[0].u
+    return out
 
 
-def at_side(w: Work, dummy: int) -> list[Point]:
+def at_side(w: Standing, dummy: int) -> list[Point]:
     """Where the line through a dummy beside a circle turns, and where it meets the circle."""
     cell = w.layers.cells[dummy]
     circle = w.layers.cells[cell.beside]
@@ -108,23 +108,24 @@ def at_side(w: Work, dummy: int) -> list[Point]:
     return [(cell.u, v), (circle.u + (reach if cell.u > circle.u else -reach), v)]
 
 
-def _port_of_circle(w: Work, circle: int, offset: float) -> tuple[float, float]:
+def _port_of_circle(w: Standing, circle: int, offset: float) -> tuple[float, float]:
     """v of a port at a circle's side, and how far it lies from the centre across the flow."""
     radius = w.ctx.sizes.circle_radius
     return w.middle(w.layers.cells[circle].rank) + offset, math.sqrt(radius**2 - offset**2)
 
 
-def share_sides(w: Work) -> None:
+def share_sides(w: Stacked) -> dict[int, float]:
     """Give every line at the side of a circle a place of its own.
 
     From the lower end of the flow: what comes up from below, the nearest first, then what comes
     straight from a flank. So none crosses another there.
     """
+    slots: dict[int, float] = {}
     sides: dict[tuple[int, bool], list[tuple[int, float, int]]] = defaultdict(list)
     for cell in w.layers.cells:
         if cell.beside >= 0:
             far = abs(cell.u - w.layers.cells[cell.beside].u)
-            kind = 1 if cell.index in w.straight_in else 0
+            kind = 1 if cell.index in w.flanks.straight else 0
             side = (cell.beside, cell.u > w.layers.cells[cell.beside].u)
             sides[side].append((kind, far, cell.index))
     for number, edge in enumerate(w.group.edges):
@@ -136,14 +137,15 @@ def share_sides(w: Work) -> None:
         step = min(PORT_GAP, 0.83 * radius / last) if last else 0.0
         lift = 0.13 * radius if last >= 1 else 0.0  # the lowest keeps clear of what is below
         for i, (_, _, key) in enumerate(sorted(ends)):
-            w.slots[key] = (i - last) * step + lift
+            slots[key] = (i - last) * step + lift
+    return slots
 
 
-def draw_lanes(w: Work) -> None:
+def draw_lanes(w: Standing, out: Placed) -> None:
     """Residual paths: from a tap on the main stream, around one side, into the adder's side."""
     s = w.ctx.sizes
-    right = max([w.flank_u["high"], *(sp.u + sp.du for sp in w.out.spots)])
-    left = min([w.flank_u["low"], *(sp.u for sp in w.out.spots)])
+    right = max([w.flanks.border["high"], *(sp.u + sp.du for sp in out.spots)])
+    left = min([w.flanks.border["low"], *(sp.u for sp in out.spots)])
     on_right = w.layers.lane == "high"
     lane = right if on_right else left
     for number, edge in enumerate(w.group.edges):
@@ -155,14 +157,14 @@ def draw_lanes(w: Work) -> None:
         end = w.layers.cells[circle].u + (reach if on_right else -reach)
         if edge.tail.child == BORDER:
             cell = w.layers.in_cell.get(edge.tail.port)
-            u = w.layers.cells[cell].u if cell is not None else w.out.ref
+            u = w.layers.cells[cell].u if cell is not None else out.ref
             v = 2.0
         else:
             cell = w.tail_cell(edge.tail.child, edge.tail.port)
             assert cell is not None
             u = w.layers.cells[cell].u + w.tail_off.get((cell, edge.tail.port), 0.0)
             v = w.tail_v(edge.tail.child) + 4.0
-        w.out.wires.append(
+        out.wires.append(
             Wire(
                 number,
                 [(u, v), (lane, v), (lane, center), (end, center)],
@@ -171,8 +173,8 @@ def draw_lanes(w: Work) -> None:
             )
         )
         if on_right:
-            w.out.lane = lane
+            out.lane = lane
     spare = 0.0 if lane in (left, right) else 1.0
     left = min(left, lane - spare)
-    w.out.width = max(right, lane + spare) - left
-    w.out.shift_u(-left)
+    out.width = max(right, lane + spare) - left
+    out.shift_u(-left)
