@@ -301,6 +301,9 @@ def compared(all_: Sequence[Task], drawings: dict[str, list[Drawing | None]]) ->
         rows.append([task.name, *cells])
     lines = [corpus.aligned(rows), ""]
     others = [who for who in drawings if who != "ours"]
+    for who in others:
+        if failed := [t.name for t, d in zip(all_, drawings[who], strict=True) if not d]:
+            lines.append(f"{who} fails on {len(failed)} (-)")
     for what in MEASURES:
         for who in others:
             both = [

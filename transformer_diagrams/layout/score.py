@@ -275,14 +275,14 @@ def _lies_on(point: tuple[float, float], line: Line) -> bool:
 
 def _shared_heads(lines: Sequence[Line]) -> Iterator[Fault]:
     """Lines of different tensors that end in one arrowhead."""
-    at_box: dict[str, list[Line]] = defaultdict(list)
-    for line in lines:
-        if line.arrow and line.head:
-            at_box[line.head].append(line)
-    for box, ending in at_box.items():
-        for a, b in combinations(ending, 2):
-            if a.net != b.net and math.dist(a.points[-1], b.points[-1]) < SHARED_HEAD:
-                yield "shared-head", f"'{a.id}' and '{b.id}'", f"at '{box}'"
+    ending = [line for line in lines if line.arrow and line.head]
+    tips = [line.points[-1] for line in ending]
+    spans = [(x, y, x, y) for x, y in tips]
+    for i, j in near(spans, spans, SHARED_HEAD):
+        a, b = ending[i], ending[j]
+        same = i < j and a.head == b.head and math.dist(tips[i], tips[j]) < SHARED_HEAD
+        if same and a.net != b.net:
+            yield "shared-head", f"'{a.id}' and '{b.id}'", f"at '{a.head}'"
 
 
 def _words_lost(scene: Scene) -> Iterator[Fault]:
