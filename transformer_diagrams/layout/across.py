@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from transformer_diagrams.layout.layers import (
-    is_wide,
-)
 from transformer_diagrams.layout.position import place_cells
 from transformer_diagrams.layout.stages import NARROW, Worded
+from transformer_diagrams.layout.stream import is_wide
 
 
 def place_across(w: Worded) -> None:

@@ -11,11 +11,11 @@ from dataclasses import field, replace
 from itertools import pairwise
 
 from transformer_diagrams.graph.ir import BORDER, Edge, Graph, Group, Node
-from transformer_diagrams.layout.layers import output_places
 from transformer_diagrams.layout.legend import legend as make_legend
 from transformer_diagrams.layout.measure import SHEETS, Context, size_node, stack_words
 from transformer_diagrams.layout.placed import Note, Placed, Point, Wire, straightened
 from transformer_diagrams.layout.scene import Box, Label, Line, Rect, Scene
+from transformer_diagrams.layout.stream import output_places
 from transformer_diagrams.records import dataclass
 from transformer_diagrams.text import TextLayout, measure, plain
 

@@ -7,10 +7,11 @@ from dataclasses import replace
 
 from transformer_diagrams.graph.ir import BORDER, Edge, Group, Node
 from transformer_diagrams.layout.labels import inputs_room, outputs_room
-from transformer_diagrams.layout.layers import alone_in_rank, is_wide, output_places
 from transformer_diagrams.layout.measure import Sized, size_node
 from transformer_diagrams.layout.placed import Placed
+from transformer_diagrams.layout.ranks import alone_in_rank
 from transformer_diagrams.layout.stages import Filled, Place, Sides, Task
+from transformer_diagrams.layout.stream import is_wide, output_places
 
 NEAR_LANES = 3.0  # lane gaps: lanes of siblings that differ by no more run in one line
 

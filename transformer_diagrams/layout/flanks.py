@@ -10,9 +10,9 @@ import math
 from collections import defaultdict
 
 from transformer_diagrams.graph.ir import BORDER
-from transformer_diagrams.layout.layers import flow_of
 from transformer_diagrams.layout.placed import Gate, Placed, Point, Wire, straightened
 from transformer_diagrams.layout.stages import Flanks, Standing, Worded
+from transformer_diagrams.layout.stream import flow_of
 from transformer_diagrams.layout.wires import at_side
 
 

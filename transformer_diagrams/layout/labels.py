@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 
 from transformer_diagrams.graph.ir import BORDER, Graph, Group
-from transformer_diagrams.layout.layers import flow_of, is_wide
 from transformer_diagrams.layout.measure import Context
 from transformer_diagrams.layout.placed import Note
 from transformer_diagrams.layout.shapes import net_label
 from transformer_diagrams.layout.stages import Ported, Standing, Worded
+from transformer_diagrams.layout.stream import flow_of, is_wide
 from transformer_diagrams.text import measure
 
 

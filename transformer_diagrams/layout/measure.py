@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 
 from transformer_diagrams.graph.ir import Graph, Group, Node
-from transformer_diagrams.layout.layers import alone_in_rank, is_wide
+from transformer_diagrams.layout.ranks import alone_in_rank
+from transformer_diagrams.layout.stream import is_wide
 from transformer_diagrams.records import dataclass
 from transformer_diagrams.text import TextLayout, measure, wrap
 from transformer_diagrams.theme import Sizes

@@ -7,9 +7,9 @@ After: the name of each of them stands beside the very end of its line.
 from __future__ import annotations
 
 from transformer_diagrams.graph.ir import Node
-from transformer_diagrams.layout.layers import flow_of
 from transformer_diagrams.layout.placed import SAME, Note, Point, Wire
 from transformer_diagrams.layout.stages import PLAIN, Standing
+from transformer_diagrams.layout.stream import flow_of
 from transformer_diagrams.text import measure
 
 ASIDE = 1.5  # from a line to its name

@@ -7,12 +7,7 @@ from dataclasses import replace
 from itertools import combinations
 
 from transformer_diagrams.graph.ir import BORDER, Node
-from transformer_diagrams.layout.layers import (
-    Cell,
-    Segment,
-    is_wide,
-    output_places,
-)
+from transformer_diagrams.layout.layers import Cell, Segment
 from transformer_diagrams.layout.stages import (
     NARROW,
     PLAIN,
@@ -22,6 +17,7 @@ from transformer_diagrams.layout.stages import (
     Ranked,
     Worded,
 )
+from transformer_diagrams.layout.stream import is_wide, output_places
 from transformer_diagrams.text import measure
 
 

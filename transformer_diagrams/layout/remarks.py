@@ -8,10 +8,10 @@ from its sides, it stands past the middle. (A frame's remark stands under its ti
 from __future__ import annotations
 
 from transformer_diagrams.graph.ir import Node
-from transformer_diagrams.layout.layers import is_wide
 from transformer_diagrams.layout.measure import Context
 from transformer_diagrams.layout.placed import Note
 from transformer_diagrams.layout.stages import Ported, Standing, Worded
+from transformer_diagrams.layout.stream import is_wide
 from transformer_diagrams.text import TextLayout, measure, wrap
 
 WIDE = 17.0  # times the size of the type; a longer remark is wrapped

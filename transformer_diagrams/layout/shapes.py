@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Container, Mapping
 
 from transformer_diagrams.graph.ir import BORDER, End, Graph, Group, Node
-from transformer_diagrams.layout.layers import main_port
+from transformer_diagrams.layout.stream import main_port
 
 
 def shapes_told(

@@ -13,9 +13,10 @@ from dataclasses import fields
 from typing import Any, TypeVar
 
 from transformer_diagrams.graph.ir import BORDER, Group
-from transformer_diagrams.layout.layers import Layers, Segment, is_wide
+from transformer_diagrams.layout.layers import Layers, Segment
 from transformer_diagrams.layout.measure import Context, Sized
 from transformer_diagrams.layout.placed import Note, Placed, Spot
+from transformer_diagrams.layout.stream import is_wide
 from transformer_diagrams.records import dataclass
 
 Sides = dict[tuple[str, int], str]

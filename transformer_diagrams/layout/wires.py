@@ -7,15 +7,10 @@ from collections import defaultdict
 from itertools import pairwise
 
 from transformer_diagrams.graph.ir import BORDER
-from transformer_diagrams.layout.layers import (
-    Segment,
-    aside,
-    flow_of,
-    is_wide,
-    spine_of,
-)
+from transformer_diagrams.layout.layers import Segment
 from transformer_diagrams.layout.placed import Gate, Placed, Point, Spot, Wire, straightened
 from transformer_diagrams.layout.stages import PORT_GAP, Stacked, Standing
+from transformer_diagrams.layout.stream import aside, flow_of, is_wide, spine_of
 
 
 def place_spots(w: Stacked) -> dict[int, Spot]:
