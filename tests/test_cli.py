@@ -404,6 +404,14 @@ def test_lint_reports_as_text_and_json(tdx: Any) -> None:
     result = tdx("lint", "good", "user", "--theme", "dark", "--direction", "right", "--json")
     assert [spec["id"] for spec in result.json["specs"]] == ["good", "user"]
     assert result.json["ok"] is True
+    for spec in result.json["specs"]:
+        assert " ".join(sorted(spec["score"])) == (
+            "aspect bends crossings detour empty kinks lost_labels on_frame out_of_order overlaps "
+            "shared_heads stray_ends through_boxes"
+        )
+        assert spec["score"]["crossings"] == 0
+        assert 1 <= spec["score"]["detour"]["mean"] <= spec["score"]["detour"]["worst"]
+        assert 0 <= spec["score"]["empty"] < 1 < spec["score"]["aspect"]
 
 
 def test_inspect_counts_exactly(tdx: Any) -> None:

@@ -6,6 +6,7 @@ import itertools
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,23 @@ def test_closed_figures_have_few_crossings_and_kinks(spec: str) -> None:
     report = lint(scene, get("paper"))
     assert report.score.crossings <= max(3, report.lines // 3)
     assert report.score.faults["kinks"] <= KINKS.get(spec, 0)
+
+
+@pytest.mark.parametrize("shapes", ["changes", "all"])
+@pytest.mark.parametrize("spec", FEW)
+def test_every_shape_that_is_asked_for_is_missed_when_it_is_gone(spec: str, shapes: str) -> None:
+    graph = build(LIBRARY.get(spec), LIBRARY, open=("*",))
+    scene = layout(graph, get("paper"), Options(shapes=shapes))
+    told = [label.owner for label in scene.labels if label.kind in ("edge", "shape")]
+    assert all(any(net in told for net in nets) for nets in scene.shapes)
+    wanted = {net for nets in scene.shapes for net in nets}
+    data = [line for line in scene.lines if line.kind == "data"]
+    assert wanted <= {line.net for line in data}
+    if shapes == "all":  # of every tensor that is no scalar, or its own words
+        assert {line.net for line in data if not line.title.endswith("[]")} <= {*wanted, *told}
+    bare = replace(scene, labels=tuple(q for q in scene.labels if q.kind not in ("edge", "shape")))
+    lost = {f.what for f in lint(bare, get("paper")).findings if f.rule == "label-lost"}
+    assert {f"the shape of '{nets[0]}'" for nets in scene.shapes} <= lost
 
 
 def test_a_first_figure_loads_no_font_and_no_setter(tmp_path: Path) -> None:
