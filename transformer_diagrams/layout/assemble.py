@@ -7,12 +7,14 @@ into one line from box to box. Flow coordinates (u, v) become paper coordinates 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field, replace
-from itertools import pairwise
+from dataclasses import field
 
 from transformer_diagrams.graph.ir import BORDER, Edge, Graph, Group, Node
+from transformer_diagrams.layout.branches import branched
+from transformer_diagrams.layout.callouts import Part, Room, leader
 from transformer_diagrams.layout.legend import legend as make_legend
 from transformer_diagrams.layout.measure import SHEETS, Context, size_node, stack_words
+from transformer_diagrams.layout.paper import Paper, rounded, snapped
 from transformer_diagrams.layout.placed import Note, Placed, Point, Wire, straightened
 from transformer_diagrams.layout.scene import Box, Label, Line, Rect, Scene
 from transformer_diagrams.layout.stream import output_places
@@ -21,23 +23,23 @@ from transformer_diagrams.text import TextLayout, measure, plain
 
 
 @dataclass(slots=True)
-class Scope:
+class Inset:
     """One placed group: where its own corner stands and who is around it."""
 
     group: Group
     placed: Placed
     u: float
     v: float
-    parent: Scope | None = None
+    parent: Inset | None = None
     index: int = -1
-    children: dict[int, Scope] = field(default_factory=dict)
+    children: dict[int, Inset] = field(default_factory=dict)
     wires: dict[int, Wire] = field(default_factory=dict)
     feeds: dict[tuple[int, int], int] = field(default_factory=dict)  # head -> edge
 
     @property
     def direction(self) -> str:
         """The direction of its own flow; "" is the figure's."""
-        scope: Scope | None = self
+        scope: Inset | None = self
         while scope is not None and not scope.group.direction:
             scope = scope.parent
         return scope.group.direction if scope is not None else ""
@@ -45,41 +47,6 @@ class Scope:
     def points(self, edge: int) -> list[Point]:
         wire = self.wires.get(edge)
         return [(u + self.u, v + self.v) for u, v in wire.points] if wire else []
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A placed top-level group at its corner: the figure itself, or a call-out.
-
-    A call-out names the box it explains (``anchor``), the group that is framed, and where that
-    frame lies: its left side u, its lower v and its length.
-    """
-
-    group: Group
-    placed: Placed
-    u: float
-    v: float
-    anchor: str = ""
-    framed: str = ""
-    frame: tuple[float, float, float] = (0.0, 0.0, 0.0)
-
-
-class Paper:
-    """Turns flow coordinates into paper coordinates for one direction."""
-
-    def __init__(self, direction: str, length: float, left: float, top: float) -> None:
-        self.direction, self.length, self.left, self.top = direction, length, left, top
-
-    def point(self, u: float, v: float) -> Point:
-        if self.direction == "right":
-            return (self.left + v, self.top + u)
-        if self.direction == "down":
-            return (self.left + u, self.top + v)
-        return (self.left + u, self.top + self.length - v)
-
-    def rect(self, u: float, v: float, du: float, dv: float) -> Rect:
-        (x1, y1), (x2, y2) = self.point(u, v), self.point(u + du, v + dv)
-        return Rect(min(x1, x2), min(y1, y2), abs(x2 - x1), abs(y2 - y1))
 
 
 def assemble(graph: Graph, parts: list[Part], ctx: Context, legend: bool) -> Scene:
@@ -123,17 +90,13 @@ def assemble(graph: Graph, parts: list[Part], ctx: Context, legend: bool) -> Sce
         id=graph.id,
         title=plain(graph.title),
         desc=graph.caption,
-        width=_round(width),
-        height=_round(height),
+        width=rounded(width),
+        height=rounded(height),
         boxes=tuple(builder.boxes),
-        lines=tuple(_branches(builder.lines)),
+        lines=tuple(branched(builder.lines)),
         labels=tuple(labels),
         direction=ctx.direction,
     )
-
-
-def _round(value: float) -> float:
-    return round(value + 0.0, 3)
 
 
 def _text(
@@ -153,11 +116,11 @@ def _text(
     return Label(
         name,
         markup,
-        _round(rect.left),
-        _round(rect.top + text.ascent),
+        rounded(rect.left),
+        rounded(rect.top + text.ascent),
         size,
         kind,
-        Rect(_round(rect.left), _round(rect.top), _round(rect.width), _round(rect.height)),
+        Rect(rounded(rect.left), rounded(rect.top), rounded(rect.width), rounded(rect.height)),
         owner,
         role,
         weight,
@@ -175,22 +138,26 @@ class _Builder:
         self.labels: list[Label] = []
         self.titles: dict[str, str] = {}
         self.named = 0  # boxes whose titles are in ``titles``
-        self.rects: dict[str, tuple[float, float, float, float]] = {}
+        self.rects: dict[str, Room] = {}
 
     # -- parts and boxes --------------------------------------------------------------------
 
     def part(self, part: Part) -> None:
-        top = Scope(part.group, part.placed, part.u, part.v)
+        top = Inset(part.group, part.placed, part.u, part.v)
         scopes = list(self._scopes(top))
         for scope in scopes:
             self._boxes_of(scope)
         for scope in scopes:
             self._lines_of(scope)
             self._notes_of(scope)
-        if part.anchor:
-            self._leader(part)
+        if part.anchor in self.rects:
+            own = part.anchor
+            solid = [b.rect for b in self.boxes if b.form != "frame" and b.id != own]
+            solid += [q.rect for q in self.labels if q.owner != own or q.kind == "note"]
+            corner, room = self.ctx.sizes.line_corner, self.rects[own]
+            self.lines.append(leader(part, room, self.paper, solid, corner, self._name(own)))
 
-    def _scopes(self, top: Scope) -> Iterator[Scope]:
+    def _scopes(self, top: Inset) -> Iterator[Inset]:
         todo = [top]
         while todo:
             scope = todo.pop()
@@ -203,20 +170,20 @@ class _Builder:
                 child = scope.group.children[spot.child]
                 if spot.inside is not None:
                     assert isinstance(child, Group)
-                    inner = Scope(
+                    inner = Inset(
                         child, spot.inside, scope.u + spot.u, scope.v + spot.v, scope, spot.child
                     )
                     scope.children[spot.child] = inner
                     todo.append(inner)
 
-    def _frame_of(self, scope: Scope | None) -> str:
+    def _frame_of(self, scope: Inset | None) -> str:
         while scope is not None:
             if scope.group.framed:
                 return scope.group.path + "#frame"
             scope = scope.parent
         return ""
 
-    def _boxes_of(self, scope: Scope) -> None:
+    def _boxes_of(self, scope: Inset) -> None:
         s, group = self.ctx.sizes, scope.group
         if group.framed:
             rect = self.paper.rect(scope.u, scope.v, scope.placed.width, scope.placed.length)
@@ -229,7 +196,7 @@ class _Builder:
             self.boxes.append(
                 Box(
                     id=group.path + "#frame",
-                    rect=_snap(rect),
+                    rect=snapped(rect),
                     form="frame",
                     role=group.role or "container",
                     corner=s.frame_corner,
@@ -248,7 +215,7 @@ class _Builder:
             if isinstance(child, Group):
                 continue
             u, v = scope.u + spot.u, scope.v + spot.v
-            rect = _snap(self.paper.rect(u, v, spot.du, spot.dv))
+            rect = snapped(self.paper.rect(u, v, spot.du, spot.dv))
             self.rects[child.path] = (u, v, spot.du, spot.dv)
             form = {"circle": "circle", "text": "text"}.get(child.form, "box")
             self.boxes.append(
@@ -333,7 +300,7 @@ class _Builder:
 
     # -- lines ------------------------------------------------------------------------------
 
-    def _lines_of(self, scope: Scope) -> None:
+    def _lines_of(self, scope: Inset) -> None:
         for number, edge in enumerate(scope.group.edges):
             wire = scope.wires.get(number)
             if wire is None:
@@ -348,7 +315,7 @@ class _Builder:
 
     def _line(
         self,
-        scope: Scope,
+        scope: Inset,
         number: int,
         edge: Edge,
         points: list[Point] | None,
@@ -360,7 +327,7 @@ class _Builder:
         if residual:
             whole = points or []
         path = [
-            (_round(x), _round(y)) for x, y in (self.paper.point(*p) for p in straightened(whole))
+            (rounded(x), rounded(y)) for x, y in (self.paper.point(*p) for p in straightened(whole))
         ]
         if len(path) < 2:
             return
@@ -392,7 +359,7 @@ class _Builder:
         )
 
     def _upstream(
-        self, scope: Scope, number: int
+        self, scope: Inset, number: int
     ) -> tuple[str, str, list[Point], bool, str, str, int]:
         """(net, tail box, points from the tail box, all on the main stream, when, mark, place)."""
         edge = scope.group.edges[number]
@@ -441,54 +408,9 @@ class _Builder:
         self.named = len(self.boxes)
         return self.titles.get(box_id, box_id)
 
-    def _leader(self, part: Part) -> None:
-        """A thin line from a box to its call-out, on the first level that is free of boxes."""
-        if part.anchor not in self.rects:
-            return
-        u, v, du, dv = self.rects[part.anchor]
-        side, low, length = part.frame
-        middle, bend = v + dv / 2, side - 14.0
-        target = min(max(middle, low + 8.0), low + length - 8.0)
-        path: list[Point] = []
-        for shift in (0.0, *(sign * k for k in range(4, 160, 2) for sign in (1, -1))):
-            level = middle + shift
-            start: list[Point] = [(u + du, middle)]
-            if abs(shift) > dv / 2 - 2.0:
-                start += [(u + du + 5.0, middle), (u + du + 5.0, level)]
-            elif shift:
-                start = [(u + du, level)]
-            end: list[Point] = [(bend, level), (bend, target), (side, target)]
-            if low + 8.0 <= level <= low + length - 8.0:
-                end = [(side, level)]
-            path = [self.paper.point(*p) for p in straightened([*start, *end])]
-            if self._is_free(path, part.anchor):
-                break
-        self.lines.append(
-            Line(
-                id=f"{part.anchor}=>{part.framed}",
-                points=tuple((_round(x), _round(y)) for x, y in path),
-                kind="leader",
-                arrow=False,
-                corner=self.ctx.sizes.line_corner,
-                tail=part.anchor,
-                head=part.framed + "#frame",
-                net=f"leader:{part.framed}",
-                title=f"{self._name(part.anchor)} in detail",
-            )
-        )
-
-    def _is_free(self, path: list[Point], anchor: str) -> bool:
-        """True when a path touches no box but its own, and no text."""
-        runs = [
-            Rect(min(a, c), min(b, d), abs(a - c), abs(b - d)) for (a, b), (c, d) in pairwise(path)
-        ]
-        solid = [b.rect for b in self.boxes if b.form != "frame" and b.id != anchor]
-        solid += [q.rect for q in self.labels if q.owner != anchor or q.kind == "note"]
-        return not any(run.overlaps(rect, 2.0) for run in runs for rect in solid)
-
     # -- texts ------------------------------------------------------------------------------
 
-    def _notes_of(self, scope: Scope) -> None:
+    def _notes_of(self, scope: Inset) -> None:
         for number, note in enumerate(scope.placed.notes):
             rect = self.paper.rect(scope.u + note.u, scope.v + note.v, note.du, note.dv)
             text = measure(note.markup, note.size, note.weight)
@@ -512,7 +434,7 @@ class _Builder:
                 )
             )
 
-    def _owner_line(self, scope: Scope, note: Note) -> str:
+    def _owner_line(self, scope: Inset, note: Note) -> str:
         edge = scope.group.edges[note.edge]
         if note.end == "in":
             reader = scope.group.children[edge.head.child]
@@ -523,72 +445,12 @@ class _Builder:
         return self._upstream(scope, note.edge)[0]
 
 
-def _branches(lines: list[Line]) -> list[Line]:
-    """Lines of one net drawn once where they run together: a later one begins where it leaves.
-
-    It begins one corner before its turn, so that the fork is rounded.
-    """
-    drawn: dict[str, list[Line]] = {}
-    result: list[Line] = []
-    for line in sorted(lines, key=lambda q: (not q.spine, len(q.points))):
-        trunk = drawn.setdefault(line.net, [])
-        cut = line
-        if not line.branch:
-            kept = _own_part(line, trunk)
-            if len(kept) < len(line.points) or kept != list(line.points):
-                cut = replace(line, points=tuple(kept), branch=True)
-        trunk.append(line)
-        result.append(cut)
-    place = {line.id: i for i, line in enumerate(lines)}
-    return sorted(result, key=lambda q: place[q.id])
-
-
-def _own_part(line: Line, trunk: list[Line]) -> list[Point]:
-    """The points of ``line`` from just before it leaves every line of ``trunk``."""
-    best = list(line.points)
-    for other in trunk:
-        same = 0
-        for a, b in zip(line.points, other.points, strict=False):
-            if abs(a[0] - b[0]) > 0.01 or abs(a[1] - b[1]) > 0.01:
-                break
-            same += 1
-        if same == 0:
-            continue
-        # both leave points[same-1] in one direction: they part at the nearer next corner
-        if same >= len(line.points) or same >= len(other.points):
-            continue
-        (x0, y0), (x1, y1), (x2, y2) = line.points[same - 1], line.points[same], other.points[same]
-        if (abs(x1 - x0) < 0.01) != (abs(x2 - x0) < 0.01):
-            continue
-        ahead, theirs = (x1 - x0) + (y1 - y0), (x2 - x0) + (y2 - y0)
-        if ahead * theirs <= 0:
-            continue
-        if abs(ahead) <= abs(theirs):  # we turn first (or at the same corner)
-            back = min(line.corner, abs(ahead))
-            step = back if ahead > 0 else -back
-            start = (x1, y1 - step) if abs(x1 - x0) < 0.01 else (x1 - step, y1)
-            rest = list(line.points[same:])
-            if len(rest) < len(best) or (len(rest) == len(best) - 1 and best == list(line.points)):
-                best = [(_round(start[0]), _round(start[1])), *rest]
-        else:  # they turned off; we go straight on
-            back = min(line.corner, abs(theirs)) * (1 if ahead > 0 else -1)
-            start = (x2, y2 - back) if abs(x1 - x0) < 0.01 else (x2 - back, y2)
-            rest = [(_round(start[0]), _round(start[1])), *line.points[same:]]
-            if len(rest) <= len(best):
-                best = rest
-    return best
-
-
 def _flat(pieces: list[list[Point]]) -> list[Point]:
     return [point for piece in reversed(pieces) for point in piece]
 
 
 def _line_id(net: str, head: str, edge: Edge) -> str:
     return f"{net}->{head}#{edge.head.port}"
-
-
-def _snap(rect: Rect) -> Rect:
-    return Rect(_round(rect.left), _round(rect.top), _round(rect.width), _round(rect.height))
 
 
 def _words(node: Node) -> str:
