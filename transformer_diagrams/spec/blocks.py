@@ -6,7 +6,7 @@ kind of block can have.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from transformer_diagrams.bundled import bundled_specs
@@ -22,6 +22,7 @@ from transformer_diagrams.spec.grammar import (
     REF,
     STRUCTURES,
     Key,
+    attr_key,
 )
 from transformer_diagrams.spec.model import Block, Ref, Text, Value
 from transformer_diagrams.spec.yaml_nodes import Map, Node, Scalar, Seq, kind_of
@@ -65,12 +66,13 @@ class BlockReader:
         self.generated: set[str] = set()
         self._count: dict[str, int] = {}
         self.weighted: set[str] = set()  # ids of ops and used specs
-        self.references: list[tuple[Text, str, str]] = []  # ref, path, "from" or "share"
+        self.references: list[tuple[Text, str, str]] = []  # ref, path, "from", "output" or "share"
         fields.plain |= {
             "ids": self._carried,
             "sources": self._sources,
-            "ref": self._source,
-            "block-ref": self._block_ref,
+            "ref": self._kept("from"),
+            "output-ref": self._kept("output"),
+            "block-ref": self._kept("share"),
             "blocks": self.blocks,
             "branches": self._branches,
             "columns": self._columns,
@@ -147,20 +149,19 @@ class BlockReader:
             self.f.wrong(node, path, "a list of blocks", hint)
             return ()
         if not node.items and not empty:
-            self.f.fault(
-                "no-blocks",
-                "there are no blocks in this list",
-                node,
-                path,
-                found="an empty list",
-                expected="at least one block",
-            )
+            self._none("there are no blocks in this list", node, path, "block")
         made = []
         for index, item in enumerate(node.items):
             block = self.block(item, f"{path}[{index}]")
             if block is not None:
                 made.append(block)
         return tuple(made)
+
+    def _none(
+        self, message: str, node: Node, path: str, what: str, found: str = "an empty list"
+    ) -> None:
+        expected = f"at least one {what}"
+        self.f.fault("no-blocks", message, node, path, found=found, expected=expected)
 
     def block(self, node: Node, path: str) -> Block | None:
         if type(node) is Map:
@@ -421,25 +422,14 @@ class BlockReader:
         ):
             return Value(node.text, span) if self._option(node, path, attr) else None
         value: Any
-        if kind == "dim":
-            size = f.expression(node, path, (attr.least, attr.beside))
-            value = size.value if size else None
-        elif kind == "dims":
+        if kind == "dims":
             value = f.shape(node, path, (attr.least, attr.beside))
-        elif kind == "bool":
-            value = f.boolean(node, path)
-        elif kind == "int":
-            value = f.integer(node, path)
-        elif kind == "float":
-            value = f.number(node, path)
-        elif kind == "enum":
-            value = f.choice(node, path, attr.choices)
-        elif kind == "name":
-            text = self._block_ref(node, path)
-            value = text.value if text else None
+        elif kind == "dim":
+            value = f.expression(node, path, (attr.least, attr.beside))
         else:
-            text = f.text(node, path, Key(attr.name, "label", attr.doc))
-            value = text.value if text else None
+            value = f.read(attr_key(attr), node, path)
+        if isinstance(value, Text):
+            value = value.value
         return None if value is None else Value(value, span)
 
     def _option(self, node: Scalar, path: str, attr: Attr) -> bool:
@@ -499,38 +489,30 @@ class BlockReader:
         return made
 
     def _branches(self, node: Node, path: str) -> tuple[Block, ...] | None:
-        pairs: list[tuple[str | None, Scalar | None, Node, str]]
         if isinstance(node, Map):
-            pairs = [(n, k, v, f"{path}.{n}") for n, (k, v) in node.entries.items()]
+            pairs: list[Any] = [(k, v, f"{path}.{n}") for n, (k, v) in node.entries.items()]
         elif isinstance(node, Seq):
-            pairs = [(None, None, v, f"{path}[{i}]") for i, v in enumerate(node.items)]
+            pairs = [(None, item, f"{path}[{i}]") for i, item in enumerate(node.items)]
         else:
             self.f.wrong(node, path, "branches such as [[...], [...]] or {q: [...], k: [...]}")
             return None
         if not pairs:
-            self.f.fault(
-                "no-blocks",
-                "there are no branches",
-                node,
-                path,
-                found="nothing",
-                expected="at least one branch",
-            )
+            self._none("there are no branches", node, path, "branch", "nothing")
         made = []
-        for name, key, value, at in pairs:
-            if name is not None and key is not None:
-                if self.f.identifier(key, at) is None:
-                    continue
-                branch_id, explicit = self.explicit_id(name, key, at), True
+        for key, value, at in pairs:
+            if key is None:
+                branch_id = self.generated_id("branch")
+            elif self.f.identifier(key, at) is None:
+                continue
             else:
-                branch_id, explicit = self.generated_id("branch"), False
+                branch_id = self.explicit_id(key.text, key, at)
             made.append(
                 Block(
                     kind="group",
                     span=self.f.span(key or value),
                     path=at,
                     id=branch_id,
-                    explicit_id=explicit,
+                    explicit_id=key is not None,
                     children=self.blocks(value, at, empty=True),
                 )
             )
@@ -544,14 +526,7 @@ class BlockReader:
             else:
                 self.f.wrong(item, at, "a column such as {id: encoder, blocks: [...]}")
         if isinstance(node, Seq) and not node.items:
-            self.f.fault(
-                "no-blocks",
-                "there are no columns",
-                node,
-                path,
-                found="an empty list",
-                expected="at least one column",
-            )
+            self._none("there are no columns", node, path, "column")
         return tuple(made)
 
     # -- references
@@ -570,22 +545,20 @@ class BlockReader:
             made = [self._ref(node, path, None)]
         return tuple(ref for ref in made if ref is not None)
 
-    def _source(self, node: Node, path: str) -> Text | None:
-        ref = self.f.reference(node, path)
-        if ref is not None:
-            self.references.append((ref, path, "from"))
-        return ref
+    def _kept(self, what: str) -> Callable[[Node, str], Text | None]:
+        """The reader of a reference that is looked up when all ids are known."""
 
-    def _block_ref(self, node: Node, path: str) -> Text | None:
-        """The id of a block whose weights are used."""
-        ref = self.f.reference(node, path)
-        if ref is not None:
-            self.references.append((ref, path, "share"))
-        return ref
+        def read(node: Node, path: str) -> Text | None:
+            ref = self.f.reference(node, path)
+            if ref is not None:
+                self.references.append((ref, path, what))
+            return ref
+
+        return read
 
     def _ref(self, node: Node, path: str, port: str | None) -> Ref | None:
         if not isinstance(node, Map):
-            target = self._source(node, path)
+            target = self.f.plain["ref"](node, path)
             return None if target is None else Ref(target.value, target.span, port)
         if "from" not in node.entries and not node.broken:
             self.f.fault(

@@ -149,6 +149,8 @@ class Fields:
         }
         self.plain: dict[str, Callable[[Node, str], Any]] = {
             "bool": self.boolean,
+            "int": self.integer,
+            "float": self.number,
             "id": self.identifier,
             "size": self.expression,
             "dim": self.expression,

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from transformer_diagrams.ops.registry import Attr
 from transformer_diagrams.records import dataclass
 from transformer_diagrams.roles import ROLES
 
@@ -180,5 +181,21 @@ COLUMN: Final = {
     **_table(Key("blocks", "blocks", "The blocks of the column.", required=True)),
     **_table(_OPEN, _DIRECTION),
 }
+
+ATTR_KINDS: Final = {
+    "bool": "bool",
+    "int": "int",
+    "float": "float",
+    "enum": "choice",
+    "str": "label",
+    "name": "block-ref",
+}
+"""The kind of key that an attribute is; sizes have limits of their own and are none."""
+
+
+def attr_key(attr: Attr) -> Key:
+    """An op's attribute as a key; of sizes only the name."""
+    return Key(attr.name, ATTR_KINDS.get(attr.kind, attr.kind), attr.doc, attr.choices)
+
 
 OP_KEY: Final = Key("op", "op-name", "Name of the operation.", required=True)

@@ -162,7 +162,6 @@ class _Loader:
         self.f = fields
         self.reader = BlockReader(fields)
         self.inputs: Mapping[str, PortSpec] = {}
-        self.outputs: list[tuple[Text, str]] = []
         self.configs: Mapping[str, Config] = {}
         fields.keyed["title"] = fields.name
         fields.plain |= {
@@ -173,7 +172,6 @@ class _Loader:
             "config-name": self._config_name,
             "inputs": self._inputs,
             "outputs": self._outputs,
-            "output-ref": self._output_ref,
             "show": self._show,
         }
 
@@ -253,11 +251,10 @@ class _Loader:
                     expected="different names",
                     notes=(("the option is here", self.f.options[name].span),),
                 )
-            if not isinstance(value, Map):
-                text = self.f.text(value, at, _TEXT)
-                made[name] = DimSpec(name, text.value if text else "", span)
-                continue
-            got = {"doc": "", **_plain(self.f.mapping(value, at, DIM, "a size"))}
+            if isinstance(value, Map):
+                got = {"doc": "", **_plain(self.f.mapping(value, at, DIM, "a size"))}
+            else:
+                got = {"doc": str(self.f.text(value, at, _TEXT) or "")}
             made[name] = DimSpec(name=name, span=span, **got)
         self._definition_cycle(made)
         return made
@@ -400,12 +397,6 @@ class _Loader:
             made[name] = PortSpec(name=name, span=span, **got)
         return made
 
-    def _output_ref(self, node: Node, path: str) -> Text | None:
-        ref = self.f.reference(node, path)
-        if ref is not None:
-            self.outputs.append((ref, path))
-        return ref
-
     def _show(self, node: Node, path: str) -> Show:
         return Show(**self.f.mapping(node, path, SHOW, "'show'"))
 
@@ -443,21 +434,17 @@ class _Loader:
                 )
         anything = reader.ids.keys() | reader.generated | self.inputs.keys()
         for ref, path, what in reader.references:
-            if ref.value == PREV and what != "share":
-                continue
-            self._known(ref, path, reader.weighted if what == "share" else anything, what)
-        for name in (PREV,):
-            if name in reader.ids or name in self.inputs:
-                f.fault(
-                    "reserved-name",
-                    f"'{name}' cannot be the name of a block or an input",
-                    f.span(reader.ids[name]) if name in reader.ids else self.inputs[name].span,
-                    "",
-                    found=name,
-                    expected="another name, as 'from: prev' means the block before",
-                )
-        for ref, path in self.outputs:
-            self._known(ref, path, anything, "from")
+            if ref.value != PREV or what != "from":
+                self._known(ref, path, reader.weighted if what == "share" else anything, what)
+        if PREV in reader.ids or PREV in self.inputs:
+            f.fault(
+                "reserved-name",
+                f"'{PREV}' cannot be the name of a block or an input",
+                f.span(reader.ids[PREV]) if PREV in reader.ids else self.inputs[PREV].span,
+                "",
+                found=PREV,
+                expected="another name, as 'from: prev' means the block before",
+            )
 
     def _known(self, ref: Text, path: str, known: set[str], what: str) -> None:
         target = ref.value if what == "share" else ref.value.partition(".")[0]

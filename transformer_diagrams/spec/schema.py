@@ -34,6 +34,7 @@ from transformer_diagrams.spec.grammar import (
     STRUCTURES,
     TOP,
     Key,
+    attr_key,
 )
 
 Schema = dict[str, Any]
@@ -110,6 +111,8 @@ _BY_KIND: Final[Mapping[str, Schema]] = {
     "title": {**_text(LONGEST_LABEL), "minLength": 1},
     "name": {**_text(LONGEST_TEXT), "minLength": 1},
     "bool": {"type": "boolean"},
+    "int": {"type": "integer"},
+    "float": {"type": "number"},
     "id": _ID,
     "ids": {"anyOf": [_ID, _array(_ID, least=1)]},
     "ref": _REF,
@@ -150,6 +153,7 @@ _BY_KIND: Final[Mapping[str, Schema]] = {
     "columns": _array(_ref("column"), least=1),
 }
 
+
 def _size(number: str = "integer", least: int | None = 1) -> Schema:
     return {
         "type": ["string", number],
@@ -186,19 +190,12 @@ _OPTION: Final[Schema] = {
 
 def _attr(attr: Attr) -> Schema:
     """The schema of an op's attribute; the name of an option may stand for the value."""
-    least = attr.least if attr.beside is None else min(attr.least or 0, attr.beside)
-    size = _size("number", least)
-    kinds: Mapping[str, Schema] = {
-        "dim": size,
-        "dims": _shape(size),
-        "bool": {"type": "boolean"},
-        "int": {"type": "integer"},
-        "float": {"type": "number"},
-        "str": _text(LONGEST_LABEL),
-        "enum": {"enum": list(attr.choices)},
-        "name": _ID,
-    }
-    value = kinds[attr.kind]
+    if attr.kind in ("dim", "dims"):
+        least = attr.least if attr.beside is None else min(attr.least or 0, attr.beside)
+        size = _size("number", least)
+        value = size if attr.kind == "dim" else _shape(size)
+    else:
+        value = _value(attr_key(attr))
     if attr.kind in ("bool", "enum"):
         value = {"anyOf": [value, _OPTION_NAME]}
     made: Schema = {"description": attr.doc, **value}
@@ -209,8 +206,8 @@ def _attr(attr: Attr) -> Schema:
     return made
 
 
-def _common(names: Iterable[str], defined: str = "key") -> Schema:
-    return {name: _ref(f"{defined}_{name.replace('-', '_')}") for name in names}
+def _common(names: Iterable[str]) -> Schema:
+    return {name: _ref(f"key_{name.replace('-', '_')}") for name in names}
 
 
 def _op(name: str) -> Schema:
