@@ -484,8 +484,7 @@ class BlockReader:
             else:
                 text = self.f.expression(value, at, names=False)
                 if text is not None:
-                    whole = kind_of(value) == "int" and len(text.value) <= 18
-                    made[name] = Value(int(text.value) if whole else text.value, text.span)
+                    made[name] = self.f.value(text, value)
         return made
 
     def _branches(self, node: Node, path: str) -> tuple[Block, ...] | None:

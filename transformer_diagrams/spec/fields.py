@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from yaml.scanner import Scanner
 
@@ -30,7 +30,7 @@ from transformer_diagrams.spec.grammar import (
     REF_PATTERN,
     Key,
 )
-from transformer_diagrams.spec.model import OptionSpec, Text
+from transformer_diagrams.spec.model import OptionSpec, Text, Value
 from transformer_diagrams.spec.switch import SwitchError, Use, parse_switch
 from transformer_diagrams.spec.yaml_errors import quoted
 from transformer_diagrams.spec.yaml_nodes import (
@@ -43,6 +43,7 @@ from transformer_diagrams.spec.yaml_nodes import (
     kind_of,
 )
 
+T = TypeVar("T")
 Limits = tuple[int | None, int | None]
 SIZE: Final[Limits] = (1, None)
 LABEL: Final = Key("label", "label", "")
@@ -108,17 +109,9 @@ def describe(node: Node) -> str:
 
 def _unquoted(node: Node) -> str:
     """A hint for a number in quotes."""
-    if (
-        isinstance(node, Scalar)
-        and node.style
-        and kind_of(Scalar(node.text, 1, 1))
-        in (
-            "int",
-            "float",
-        )
-    ):
-        return f"without the quotes: {node.text}"
-    return ""
+    if not isinstance(node, Scalar) or kind_of(Scalar(node.text, 1, 1)) not in ("int", "float"):
+        return ""
+    return f"without the quotes: {node.text}" if node.style else ""
 
 
 def an(noun: str) -> str:
@@ -188,28 +181,35 @@ class Fields:
         """The value is of the wrong kind."""
         if isinstance(node, Map) and node.broken and not node.entries:
             return  # its key has been refused already
-        found = describe(node)
         name = path.rsplit(".", 1)[-1]
+        code, found = "wrong-type", describe(node)
+        message = f"'{name}' must be {expected}, not {found}"
         if kind_of(node) == "null":
-            self.fault(
-                "no-value",
-                "this entry of the list is empty" if name[-1:] == "]" else f"'{name}' has no value",
-                node,
-                path,
-                found="nothing",
-                expected=expected,
-                hint=self._null_hint(node) or hint or "give it a value or delete the key",
-            )
-            return
-        self.fault(
-            "wrong-type",
-            f"'{name}' must be {expected}, not {found}",
-            node,
-            path,
-            found=found,
-            expected=expected,
-            hint=hint,
-        )
+            code = "no-value"
+            message = f"'{name}' has no value"
+            if name[-1:] == "]":
+                message = "this entry of the list is empty"
+            hint = self._null_hint(node) or hint or "give it a value or delete the key"
+        self.fault(code, message, node, path, found=found, expected=expected, hint=hint)
+
+    def unknown(
+        self,
+        code: str,
+        message: str,
+        at: Node,
+        path: str,
+        name: str,
+        known: Iterable[str],
+        what: str,
+        *,
+        expected: str = "",
+        hint: str = "",
+    ) -> None:
+        """A name is none of the known ones, whose nearest is told; else the ``hint``."""
+        name = name[:60]
+        expected = expected or f"one of {', '.join(known)}"
+        hint = self.did_you_mean(name, known, what) or hint
+        self.fault(code, message, at, path, found=name, expected=expected, hint=hint)
 
     def _null_hint(self, node: Node) -> str:
         typed = self.source.flow_text(node)
@@ -247,15 +247,9 @@ class Fields:
             if key is not None:
                 yield key, value, f"{path}.{word}"
                 continue
-            self.fault(
-                "unknown-key",
-                f"{what} has no key '{word[:60]}'",
-                key_node,
-                f"{path}.{word[:60]}",
-                found=word[:60],
-                expected=f"one of {', '.join(known)}",
-                hint=self.did_you_mean(word, known, what),
-            )
+            short = word[:60]
+            message = f"{what} has no key '{short}'"
+            self.unknown("unknown-key", message, key_node, f"{path}.{short}", word, known, what)
 
     def mapping(
         self, node: Node, path: str, known: Mapping[str, Key], what: str
@@ -458,22 +452,13 @@ class Fields:
 
     def choice(self, node: Node, path: str, choices: tuple[str, ...]) -> str | None:
         """One of a few words."""
-        expected = f"one of {', '.join(choices)}"
         if type(node) is not Scalar or kind_of(node) == "null":
-            self.wrong(node, path, expected)
+            self.wrong(node, path, f"one of {', '.join(choices)}")
             return None
         if node.text in choices and kind_of(node) == "text":
             return node.text
-        found = node.text[:60]
-        self.fault(
-            "bad-choice",
-            f"'{path.rsplit('.', 1)[-1]}' cannot be '{found}'",
-            node,
-            path,
-            found=found,
-            expected=expected,
-            hint=self.did_you_mean(found, choices, path),
-        )
+        message = f"'{path.rsplit('.', 1)[-1]}' cannot be '{node.text[:60]}'"
+        self.unknown("bad-choice", message, node, path, node.text, choices, path)
         return None
 
     def integer(self, node: Node, path: str) -> int | None:
@@ -692,22 +677,34 @@ class Fields:
         for index, item in enumerate(node.items):
             yield item, f"{path}[{index}]"
 
+    def each(
+        self,
+        node: Node,
+        path: str,
+        expected: str,
+        read: Callable[[Node, str], T | None],
+        hint: str = "",
+    ) -> tuple[T, ...]:
+        """What can be read of the items of a list."""
+        made = (read(item, at) for item, at in self.items(node, path, expected, hint))
+        return tuple(one for one in made if one is not None)
+
     def texts(self, node: Node, path: str) -> tuple[str, ...]:
-        words = self.items(node, path, "a list of words")
-        found = [self.text(item, at, LABEL) for item, at in words]
-        return tuple(text.value for text in found if text)
+        found = self.each(node, path, "a list of words", lambda n, p: self.text(n, p, LABEL))
+        return tuple(str(text) for text in found)
 
     def spec_refs(self, node: Node, path: str) -> tuple[Text, ...]:
-        listed = self.items(node, path, "a list of ids")
-        refs = [self.name(item, at, LABEL) for item, at in listed]
-        return tuple(ref for ref in refs if ref)
+        return self.each(node, path, "a list of ids", lambda n, p: self.name(n, p, LABEL))
 
     def conditions(self, node: Node, path: str) -> tuple[Text, ...]:
         """Relations between sizes, as in `where:`."""
         hint = f"a list of one relation: [{node.text}]" if isinstance(node, Scalar) else ""
-        listed = self.items(node, path, "a list of relations", hint)
-        conditions = [self.condition(item, at) for item, at in listed]
-        return tuple(one for one in conditions if one)
+        return self.each(node, path, "a list of relations", self.condition, hint)
+
+    def value(self, text: Text, node: Node) -> Value:
+        """A size as a config or `with:` holds it: a whole number, or the expression."""
+        whole = kind_of(node) == "int" and len(text.value) <= 18
+        return Value(int(text.value) if whole else text.value, text.span)
 
     def shapes(self, node: Node, path: str) -> Any:
         """One shape, or port -> shape."""

@@ -197,15 +197,16 @@ class _Loader:
         entries = root.entries
         for word, (key_node, _) in entries.items():
             if word not in TOP and not word.startswith("x-"):
-                hint = f.did_you_mean(word, TOP, "top")
-                f.fault(
+                short = word[:60]
+                f.unknown(
                     "unknown-key",
-                    f"a spec has no key '{word[:60]}'",
+                    f"a spec has no key '{short}'",
                     key_node,
-                    word[:60],
-                    found=word[:60],
-                    expected=f"one of {', '.join(TOP)}",
-                    hint=hint or "keys for anchors may begin with 'x-'",
+                    short,
+                    word,
+                    TOP,
+                    "top",
+                    hint="keys for anchors may begin with 'x-'",
                 )
         if "blocks" not in entries:
             close = [w for w in entries if w not in TOP and f.near(w, ("blocks",), "blocks")]
@@ -296,9 +297,7 @@ class _Loader:
             if "doc" in found:
                 doc = str(self.f.text(*found["doc"], _TEXT) or "")
             if "choices" in found:
-                listed = self.f.items(*found["choices"], "a list of words")
-                names = [self.f.identifier(item, where) for item, where in listed]
-                choices = tuple(name_ for name_ in names if name_)
+                choices = self.f.each(*found["choices"], "a list of words", self.f.identifier)
                 if not choices and isinstance(found["choices"][0], Seq):
                     self.f.wrong(*found["choices"], "a list of at least one word")
             if "default" in found:
@@ -330,28 +329,21 @@ class _Loader:
                 elif word in f.dims:
                     text = f.constant(inner, inner_at)
                     if text is not None:
-                        whole = kind_of(inner) == "int" and len(text.value) <= 18
-                        number: int | str = int(text.value) if whole else text.value
-                        dims[word] = Value(number, text.span)
+                        dims[word] = f.value(text, inner)
                 else:
-                    known = [*f.dims, *f.options]
-                    f.fault(
+                    short = word[:60]
+                    f.unknown(
                         "unknown-dim",
-                        f"'{word[:60]}' is neither a size nor an option of this spec",
+                        f"'{short}' is neither a size nor an option of this spec",
                         inner_key,
                         inner_at,
-                        found=word[:60],
+                        word,
+                        [*f.dims, *f.options],
+                        "config",
                         expected="a name declared under 'dims' or 'options'",
-                        hint=f.did_you_mean(word, known, "config")
-                        or f"add it to 'dims': {word[:60]}: ...",
+                        hint=f"add it to 'dims': {short}: ...",
                     )
-            made[name] = Config(
-                name,
-                f.span(key_node),
-                dims,
-                options,
-                origin,
-            )
+            made[name] = Config(name, f.span(key_node), dims, options, origin)
         self.configs = made
         return made
 
@@ -404,15 +396,17 @@ class _Loader:
         name = self.f.word(node, path, LABEL)
         if name is None or name in self.configs:
             return name
-        known = ", ".join(self.configs)
-        self.f.fault(
+        listed = ", ".join(self.configs)
+        expected = f"one of {listed}" if listed else "a name under 'configs'"
+        self.f.unknown(
             "unknown-config",
             f"there is no config '{name}'",
             node,
             path,
-            found=name,
-            expected=f"one of {known}" if known else "a name under 'configs'",
-            hint=self.f.did_you_mean(name, self.configs, "configs"),
+            name,
+            self.configs,
+            "configs",
+            expected=expected,
         )
         return None
 
