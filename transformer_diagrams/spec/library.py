@@ -233,36 +233,14 @@ class SpecLibrary:
             found.append((path, span))
             if block.bind:
                 used, own = self._file(path)
-                if not own.errors:
-                    self._bindings(block, spec, used, report)
+                for name, given in () if own.errors else block.bind.items():
+                    wrong = _binding_fault(name, given, block, spec, used)
+                    if wrong is not None:
+                        report.add(wrong)
         for ref in spec.builds_on:
             if self._find(ref.value, spec) is None:
                 report.add(self._missing(ref.value, ref.span, "builds_on", spec))
         return found
-
-    @staticmethod
-    def _bindings(block: Block, spec: Spec, used: Spec, report: Report) -> None:
-        known = [*used.dims, *used.options]
-        for name, given in block.bind.items():
-            if name in used.dims or name in used.options:
-                wrong = _binding_fault(name, given, spec, used, f"{block.path}.with.{name}")
-                if wrong is not None:
-                    report.add(wrong)
-                continue
-            close = nearest(name, known)
-            report.add(
-                Fault(
-                    "unknown-dim",
-                    f"'{used.id}' has no size and no option '{name}'",
-                    block.key_spans.get(f"with.{name}", block.span),
-                    path=f"{block.path}.with.{name}",
-                    found=name,
-                    expected="a size or an option of the used spec"
-                    + (f": {', '.join(known)}" if 0 < len(known) <= 12 else ""),
-                    hint=f"did you mean '{close}'?" if close else "",
-                    notes=((f"'{used.id}' is this spec", used.span),),
-                )
-            )
 
     @staticmethod
     def _cycle(trail: list[tuple[Path, Span]], again: Path, span: Span) -> Fault:
@@ -283,38 +261,41 @@ class SpecLibrary:
         )
 
 
-def _binding_fault(name: str, given: Value, spec: Spec, used: Spec, path: str) -> Fault | None:
-    """What is wrong with a value for a size or an option of the used spec."""
-    text = str(given.value)
+def _binding_fault(name: str, given: Value, block: Block, spec: Spec, used: Spec) -> Fault | None:
+    """What is wrong with a name in `with:`, or with what it is given in the using spec's terms."""
+    text, span = str(given.value), given.span
     option, mine = used.options.get(name), spec.options.get(text)
+    code, found = "unknown-dim", text
+    notes: tuple[tuple[str, Span], ...] = ()
     if option is not None:
         legal = option.choices or ("true", "false")
         words = mine.choices or ("true", "false") if mine is not None else ()
         if (text if option.choices else text.lower()) in legal or {*legal} & {*words}:
             return None
-        return Fault(
-            "bad-choice",
-            f"the option '{name}' of '{used.id}' cannot be '{text}'",
-            given.span,
-            path=path,
-            found=text,
-            expected=f"one of {', '.join(legal)}, or the name of an option with such a value",
-            hint=did_you_mean(text, [*legal, *spec.options]),
-        )
-    if isinstance(given.value, bool):
-        unknown = text.lower()
+        code = "bad-choice"
+        message = f"the option '{name}' of '{used.id}' cannot be '{text}'"
+        expected = f"one of {', '.join(legal)}, or the name of an option with such a value"
+        hint = did_you_mean(text, [*legal, *spec.options])
+    elif name in used.dims:
+        names = [text.lower()] if isinstance(given.value, bool) else sorted(names_in(text))
+        unknown = next((one for one in names if one not in spec.dims), "")
+        if not unknown:
+            return None
+        message = f"'{unknown}' is no size of '{spec.id}', but '{name}' of '{used.id}' is a size"
+        expected = "a size in the names of this spec"
+        hint = did_you_mean(unknown, spec.dims)
     else:
-        unknown = next((one for one in sorted(names_in(text)) if one not in spec.dims), "")
-    if not unknown:
-        return None
+        known = [*used.dims, *used.options]
+        span, found = block.key_spans.get(f"with.{name}", block.span), name
+        message = f"'{used.id}' has no size and no option '{name}'"
+        expected = "a size or an option of the used spec"
+        expected += f": {', '.join(known)}" if 0 < len(known) <= 12 else ""
+        close = nearest(name, known)
+        hint = f"did you mean '{close}'?" if close else ""
+        notes = ((f"'{used.id}' is this spec", used.span),)
+    path = f"{block.path}.with.{name}"
     return Fault(
-        "unknown-dim",
-        f"'{unknown}' is no size of '{spec.id}', but '{name}' of '{used.id}' is a size",
-        given.span,
-        path=path,
-        found=text,
-        expected="a size in the names of this spec",
-        hint=did_you_mean(unknown, spec.dims),
+        code, message, span, path=path, found=found, expected=expected, hint=hint, notes=notes
     )
 
 

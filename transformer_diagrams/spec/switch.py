@@ -88,35 +88,37 @@ class _Reader:
         self.at += 1
         return token, column
 
+    def take(self, word: str) -> bool:
+        """Whether the next token is this one, which is then passed."""
+        if self.peek() != word:
+            return False
+        self.at += 1
+        return True
+
     def either(self) -> Callable[[Options], bool]:
-        test = self.both()
-        while self.peek() == "or":
-            self.at += 1
-            test = _or(test, self.both())
-        return test
+        tests = [self.both()]
+        while self.take("or"):
+            tests.append(self.both())
+        return lambda options: any(test(options) for test in tests)
 
     def both(self) -> Callable[[Options], bool]:
-        test = self.one()
-        while self.peek() == "and":
-            self.at += 1
-            test = _and(test, self.one())
-        return test
+        tests = [self.one()]
+        while self.take("and"):
+            tests.append(self.one())
+        return lambda options: all(test(options) for test in tests)
 
     def one(self) -> Callable[[Options], bool]:
         negated = False
-        while self.peek() == "not":
-            self.at += 1
+        while self.take("not"):
             negated = not negated
-        if self.peek() == "(":
-            opened = self.column()
-            self.at += 1
+        opened = self.column()
+        if self.take("("):
             test = self.either()
-            if self.peek() != ")":
+            if not self.take(")"):
                 raise SwitchError("this '(' is never closed", opened)
-            self.at += 1
         else:
             test = self.option()
-        return _not(test) if negated else test
+        return (lambda options: not test(options)) if negated else test
 
     def option(self) -> Callable[[Options], bool]:
         name, column = self.name("an option's name")
@@ -129,18 +131,6 @@ class _Reader:
         self.uses.append(Use(name, column, value, value_column))
         wanted: bool | str = {"true": True, "false": False}.get(value, value)
         return lambda options: (options[name] == wanted) is equal
-
-
-def _or(a: Callable[[Options], bool], b: Callable[[Options], bool]) -> Callable[[Options], bool]:
-    return lambda options: a(options) or b(options)
-
-
-def _and(a: Callable[[Options], bool], b: Callable[[Options], bool]) -> Callable[[Options], bool]:
-    return lambda options: a(options) and b(options)
-
-
-def _not(a: Callable[[Options], bool]) -> Callable[[Options], bool]:
-    return lambda options: not a(options)
 
 
 def parse_switch(text: str) -> Switch:
