@@ -20,7 +20,7 @@ import transformer_diagrams as td
 from transformer_diagrams import api, figures, files, records, store
 from transformer_diagrams.api import load, locate, reading_order
 from transformer_diagrams.bundled import bundled_dir, bundled_specs
-from transformer_diagrams.emit import to_plain
+from transformer_diagrams.dump import to_plain
 from transformer_diagrams.errors import DiagramError, Fault, Span
 from transformer_diagrams.graph.infer import Inference
 from transformer_diagrams.graph.options import Settings

@@ -18,7 +18,7 @@ from transformer_diagrams.diff.compare import NOTATION
 from transformer_diagrams.diff.flat import Flat
 from transformer_diagrams.errors import DiagramError
 from transformer_diagrams.graph.ir import Group, Node
-from transformer_diagrams.layout.engine import Options, layout
+from transformer_diagrams.layout.engine import LayoutOptions, layout
 from transformer_diagrams.lint import lint
 from transformer_diagrams.theme import NAMES, get
 
@@ -327,7 +327,7 @@ def test_the_figure_marks_what_differs_and_nothing_else() -> None:
 def test_the_figure_passes_the_lint(pair: tuple[str, str], theme: str) -> None:
     a, b = load(pair[0]), load(pair[1])
     graph = side_by_side(a.graph(), b.graph(), api.compare(a, b))
-    report = lint(layout(graph, get(theme), Options()), get(theme))
+    report = lint(layout(graph, get(theme), LayoutOptions()), get(theme))
     assert not report.findings
 
 

@@ -14,7 +14,7 @@ from selection import FEW, mostly_slow
 
 from transformer_diagrams.errors import DiagramError
 from transformer_diagrams.graph.build import build
-from transformer_diagrams.layout.engine import Options, layout
+from transformer_diagrams.layout.engine import LayoutOptions, layout
 from transformer_diagrams.layout.scene import Scene
 from transformer_diagrams.layout.score import Finding
 from transformer_diagrams.lint import lint
@@ -47,10 +47,10 @@ def test_lint(spec: str, direction: str) -> None:
             raise
         for theme in SIZED:
             for shapes in ("changes", "all"):
-                scene = layout(graph, get(theme), Options(direction=direction, shapes=shapes))
+                scene = layout(graph, get(theme), LayoutOptions(direction=direction, shapes=shapes))
                 for finding in _flaws(scene, theme):
                     found.append(f"open={opened} {theme} shapes={shapes}: {finding}")
-        scene = layout(graph, get("paper"), Options(direction=direction, legend=True))
+        scene = layout(graph, get("paper"), LayoutOptions(direction=direction, legend=True))
         for theme in NAMES:
             found += [f"{theme}: {f}" for f in _flaws(scene, theme)]
     assert found == []
@@ -73,7 +73,7 @@ def test_closed_figures_have_few_crossings_and_kinks(spec: str) -> None:
 @pytest.mark.parametrize("spec", FEW)
 def test_every_shape_that_is_asked_for_is_missed_when_it_is_gone(spec: str, shapes: str) -> None:
     graph = build(LIBRARY.get(spec), LIBRARY, open=("*",))
-    scene = layout(graph, get("paper"), Options(shapes=shapes))
+    scene = layout(graph, get("paper"), LayoutOptions(shapes=shapes))
     told = [label.owner for label in scene.labels if label.kind in ("edge", "shape")]
     assert all(any(net in told for net in nets) for nets in scene.shapes)
     wanted = {net for nets in scene.shapes for net in nets}

@@ -9,7 +9,7 @@ from graph_specs import check_of, faults_of, graph_of, parts, spec_of, warnings_
 
 from transformer_diagrams import api
 from transformer_diagrams.count import inspect
-from transformer_diagrams.emit import shapes
+from transformer_diagrams.dump import shapes
 from transformer_diagrams.graph.frame import used_in
 from transformer_diagrams.graph.ir import Group, Node
 

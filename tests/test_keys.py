@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from transformer_diagrams.api import Model
-from transformer_diagrams.emit import to_plain
+from transformer_diagrams.dump import to_plain
 from transformer_diagrams.gallery.record import _made
 from transformer_diagrams.ops import registry
 from transformer_diagrams.ops.registry import Attr, Example, Op

@@ -15,7 +15,7 @@ from transformer_diagrams.api import Model
 from transformer_diagrams.errors import DiagramError
 from transformer_diagrams.graph.ir import BORDER, Edge, End, Graph, Group, Node, Port
 from transformer_diagrams.layout.channels import Net, assign_tracks
-from transformer_diagrams.layout.engine import Options, layout
+from transformer_diagrams.layout.engine import LayoutOptions, layout
 from transformer_diagrams.layout.group import place
 from transformer_diagrams.layout.measure import Context, with_shared_sizes
 from transformer_diagrams.layout.position import Pull, solve
@@ -28,7 +28,7 @@ DIRECTIONS = ("up", "right", "down")
 
 
 def drawn(graph: Graph, direction: str = "up", **more: str) -> Scene:
-    return layout(graph, PAPER, Options(direction=direction, **more))
+    return layout(graph, PAPER, LayoutOptions(direction=direction, **more))
 
 
 def clean(scene: Scene) -> None:

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scenes import Builder
 
-from transformer_diagrams.layout.engine import Options, layout
+from transformer_diagrams.layout.engine import LayoutOptions, layout
 from transformer_diagrams.layout.near import near
 from transformer_diagrams.layout.scene import Box, Label, Line, Rect, Scene
 from transformer_diagrams.layout.score import FAULTS, MEANINGS, score
@@ -344,7 +344,7 @@ def test_right_is_up_turned(scene: Scene) -> None:
 @given(st.integers(0, 300))
 @settings(max_examples=30, deadline=None, derandomize=True)
 def test_a_line_that_is_bent_a_little_is_one_kink_more(seed: int) -> None:
-    scene = layout(random_graph(seed, 4 + seed % 12), PAPER, Options())
+    scene = layout(random_graph(seed, 4 + seed % 12), PAPER, LayoutOptions())
     before = score(scene).faults["kinks"]
     for n, line in enumerate(scene.lines):
         (x, y), (u, v) = line.points[0], line.points[-1]

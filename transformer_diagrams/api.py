@@ -327,7 +327,7 @@ class Model:
 
     def emit(self, stage: str, **asked: Any) -> Any:
         """What a stage made, as plain data: ``spec``, ``graph``, ``shapes`` or ``scene``."""
-        from transformer_diagrams.emit import shapes, to_plain
+        from transformer_diagrams.dump import shapes, to_plain
 
         if stage == "spec":
             return to_plain(self.spec)

@@ -88,8 +88,7 @@ def graph(inferences: Inferences, options: Options) -> Graph:
 
 def scene(graph: Graph, options: Options) -> Scene:
     """A graph -> its places, in points."""
-    from transformer_diagrams.layout.engine import Options as LayoutOptions
-    from transformer_diagrams.layout.engine import layout
+    from transformer_diagrams.layout.engine import LayoutOptions, layout
 
     wish = LayoutOptions(direction=options.direction, shapes=options.shapes, legend=options.legend)
     return layout(graph, theme(options), wish)

@@ -14,19 +14,19 @@ from transformer_diagrams.layout.group import place
 from transformer_diagrams.layout.junctions import widen_junctions
 from transformer_diagrams.layout.labels import words_of
 from transformer_diagrams.layout.limits import refuse
-from transformer_diagrams.layout.measure import Context, Options, with_shared_sizes
+from transformer_diagrams.layout.measure import Context, LayoutOptions, with_shared_sizes
 from transformer_diagrams.layout.scene import Scene
 from transformer_diagrams.layout.shapes import shapes_told
 from transformer_diagrams.layout.turned import set_turns
 from transformer_diagrams.theme import Theme
 
 
-def layout(graph: Graph, theme: Theme, options: Options | None = None) -> Scene:
+def layout(graph: Graph, theme: Theme, options: LayoutOptions | None = None) -> Scene:
     """Place every box, line and text of ``graph``.
 
     :raises DiagramError: the figure is too large to draw.
     """
-    options = options or Options()
+    options = options or LayoutOptions()
     graph = widen_junctions(graph)
     direction = options.direction or graph.direction or "up"
     graph = set_turns(graph, direction)
@@ -44,4 +44,4 @@ def layout(graph: Graph, theme: Theme, options: Options | None = None) -> Scene:
     )
 
 
-__all__ = ["Options", "layout"]
+__all__ = ["LayoutOptions", "layout"]

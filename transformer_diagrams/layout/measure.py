@@ -23,7 +23,7 @@ SHEETS = 2  # drawn behind a stacked box
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class LayoutOptions:
     """What `layout` may be asked for. ``direction`` and ``shapes`` "" mean: as the graph says."""
 
     direction: str = ""
