@@ -9,7 +9,6 @@ the way. Flow coordinates: u across, v along.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
 from typing import Any, TypeVar
 
 from transformer_diagrams.graph.ir import BORDER, Group
@@ -42,7 +41,8 @@ class Task:
 
     def grown(self, later: type[Later], **added: Any) -> Later:
         """This value as a ``later`` one: with what a pass has ``added``."""
-        known = {f.name: getattr(self, f.name) for f in fields(self)}
+        names: tuple[str, ...] = self.__match_args__
+        known = {name: getattr(self, name) for name in names}
         return later(**{**known, **added})
 
 
