@@ -62,7 +62,8 @@ def syntax_fault(source: Source, error: Any, path: str = "") -> Fault:
     if line > len(source.starts):  # behind the last line, which we ended ourselves
         line = len(source.starts)
         column = len(source.line(line)) + 1
-    opened = error.context_mark
+    begun = error.context_mark
+    opened = Span(source.file, begun.line + 1, begun.column + 1) if begun is not None else None
     notes: tuple[tuple[str, Span], ...] = ()
     shown = source.line(line)
 
@@ -70,7 +71,7 @@ def syntax_fault(source: Source, error: Any, path: str = "") -> Fault:
         message: str,
         hint: str = "",
         *,
-        found: str = "",
+        found: str | None = None,
         expected: str = "",
         code: str = "yaml-syntax",
     ) -> Fault:
@@ -79,7 +80,7 @@ def syntax_fault(source: Source, error: Any, path: str = "") -> Fault:
             message,
             Span(source.file, line, column),
             path=path,
-            found=found,
+            found=_value_on(shown, column)[:40] if found is None else found,
             expected=expected,
             hint=hint,
             notes=notes,
@@ -125,7 +126,7 @@ def syntax_fault(source: Source, error: Any, path: str = "") -> Fault:
             code="backslash",
         )
     if opened is not None and ("quoted scalar" in context) and "end of" in problem:
-        line, column = opened.line + 1, opened.column + 1
+        line, column = opened.line, opened.column
         quote = source.line(line)[column - 1 : column]
         return fault(
             f"the quote {quote} that opens here is never closed",
@@ -135,19 +136,19 @@ def syntax_fault(source: Source, error: Any, path: str = "") -> Fault:
             found=quote,
         )
     if "document indicator" in problem or "document separator" in problem:
-        return fault("a document marker inside a quoted text", "close the quote before it")
+        return fault(
+            "a document marker inside a quoted text", "close the quote before it", found=""
+        )
     if re.search(r"expected ',' or '[\]}]'", problem):
         close = "]" if "']'" in problem else "}"
         start = "[" if close == "]" else "{"
         end = line > len(source.starts) or not source.text[source.index(line, column) :].strip()
         if opened is not None:
-            notes = (
-                (f"the '{start}' is here", Span(source.file, opened.line + 1, opened.column + 1)),
-            )
+            notes = ((f"the '{start}' is here", opened),)
         if end and opened is not None:
-            line, column, notes = opened.line + 1, opened.column + 1, ()
+            line, column, notes = opened.line, opened.column, ()
             return fault(f"this '{start}' is never closed", f"add the '{close}'", found=start)
-        comment = _comment_between(source, opened.line + 1, line) if opened is not None else None
+        comment = _comment_between(source, opened.line, line) if opened is not None else None
         if comment:
             line, column = comment
             return fault(
@@ -159,17 +160,15 @@ def syntax_fault(source: Source, error: Any, path: str = "") -> Fault:
         return fault(
             f"a ',' or the closing '{close}' is missing here",
             "text with brackets, braces or commas inside [ ] or { } needs single quotes",
-            found=_value_on(shown, column)[:40],
             expected=f"',' or '{close}'",
         )
     if "expected ':'" in problem:
         if opened is not None:
-            line, column = opened.line + 1, opened.column + 1
+            line, column = opened.line, opened.column
             shown = source.line(line)
         return fault(
             "a ':' is missing after this",
             "a mapping has one 'key: value' on each line",
-            found=_value_on(shown, column)[:40],
             expected="key: value",
         )
     if "entries are not allowed" in problem:
@@ -177,7 +176,6 @@ def syntax_fault(source: Source, error: Any, path: str = "") -> Fault:
             "a list cannot begin on the line of its key",
             "put the '- ' on the next line; text that begins with '- ' needs single quotes: "
             + quoted(_value_on(shown, column)),
-            found=_value_on(shown, column)[:40],
         )
     if "node content" in problem:
         return fault(
@@ -192,27 +190,24 @@ def syntax_fault(source: Source, error: Any, path: str = "") -> Fault:
         return fault(
             "a tag that cannot be read",
             "tags are not used in a spec; text that begins with '!' needs single quotes",
-            found=_value_on(shown, column)[:40],
             code="tag",
         )
     if "alias" in context or "anchor" in context:
         if opened is not None:
-            line, column = opened.line + 1, opened.column + 1
+            line, column = opened.line, opened.column
             shown = source.line(line)
         text = _value_on(shown, column)
         return fault(
             f"'{text[:1]}' must be followed by a name",
             f"text that begins with '{text[:1]}' needs single quotes: {quoted(text)}",
-            found=text[:40],
         )
     if "block scalar" in context:
         if opened is not None:
-            column = opened.column + 1 if opened.line + 1 == line else column
+            column = opened.column if opened.line == line else column
         text = _value_on(shown, column)
         return fault(
             f"after '{text[:1]}' the text must begin on the next line",
             f"text that begins with '{text[:1]}' needs single quotes: {quoted(text)}",
-            found=text[:40],
         )
     if "directive" in context or "directive" in problem or "incompatible" in problem:
         return fault("a '%' line that cannot be read", "a spec needs none; delete it", found=shown)
@@ -220,19 +215,12 @@ def syntax_fault(source: Source, error: Any, path: str = "") -> Fault:
         return fault(
             "text after the end of the spec",
             "a spec is one mapping: 'key: value' lines that begin in the first column",
-            found=_value_on(shown, column)[:40],
         )
     if "did not find expected" in problem or "expected <block end>" in problem:
         if opened is not None:
-            notes = (
-                (
-                    "the part it should belong to begins here",
-                    Span(source.file, opened.line + 1, opened.column + 1),
-                ),
-            )
+            notes = (("the part it should belong to begins here", opened),)
         return fault(
             "this line fits no level of indentation",
             "lines of one mapping or list begin in the same column",
-            found=_value_on(shown, column)[:40],
         )
-    return fault(f"YAML cannot be read here: {problem}")
+    return fault(f"YAML cannot be read here: {problem}", found="")
