@@ -348,7 +348,7 @@ class BlockReader:
         made: dict[str, Any] = {}
         values: dict[str, Value] = {}
         for word, (key_node, value) in entries.items():
-            spans[word] = f.span(key_node)
+            spans[word] = Span(f.file, key_node.line, key_node.column)
             inner = f"{path}.{word}"
             key = kind.keys.get(word)
             if word == "with" and isinstance(value, Map):
