@@ -9,7 +9,7 @@ from dataclasses import field, replace
 from transformer_diagrams.dims import Condition, Dim, Facts, Speller, spelt_by
 from transformer_diagrams.errors import Fault, Report, TooManyFaults
 from transformer_diagrams.graph.frame import Frame
-from transformer_diagrams.graph.infer import Inference, Library, Need, Wired
+from transformer_diagrams.graph.infer import Inference, Library, Wired
 from transformer_diagrams.graph.options import (
     Settings,
     default_options,
@@ -18,6 +18,7 @@ from transformer_diagrams.graph.options import (
 )
 from transformer_diagrams.graph.pause import no_collection
 from transformer_diagrams.graph.rules import lint_model
+from transformer_diagrams.graph.session import Need
 from transformer_diagrams.records import dataclass
 from transformer_diagrams.spec.library import SpecLibrary
 from transformer_diagrams.spec.model import Spec
@@ -101,7 +102,7 @@ class Inferences:
 def _infer(
     spec: Spec, library: Library, settings: Settings, numeric: bool, wired: Wired
 ) -> Inferred:
-    session = Inference(library, wired)
+    session = Inference(library=library, wired=wired)
     if settings.config is not None and numeric:
         session.setting = f"config '{settings.config}'"
     with no_collection():

@@ -35,6 +35,15 @@ class Connector:
             found.append((tap.atom, port, feed))
         return found
 
+    def in_turn(self, atom: Atom) -> tuple[Link, ...] | None:
+        """Links of ``atom`` in the order given; None where a source is unknown."""
+        found = self.gather(atom)
+        if found is None:
+            return None
+        return tuple(
+            Link(source, port, to, str(to), feed) for to, (source, port, feed) in enumerate(found)
+        )
+
     def _port(self, source: int, port: int | str, count: int) -> int | None:
         if isinstance(port, int):
             return port if port < count else None

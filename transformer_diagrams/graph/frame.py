@@ -9,11 +9,11 @@ from typing import Any
 
 from transformer_diagrams.dims import Condition, Dim, Speller
 from transformer_diagrams.graph.program import ROOT, Feed, Program
-from transformer_diagrams.graph.scope import Scope
+from transformer_diagrams.graph.scope import Note, Scope
 from transformer_diagrams.ops.pairs import Seen
 from transformer_diagrams.ops.registry import Op, Shape
 from transformer_diagrams.records import dataclass
-from transformer_diagrams.spec.model import DimSpec, OptionSpec, Spec
+from transformer_diagrams.spec.model import Block, DimSpec, OptionSpec, Spec
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -58,6 +58,19 @@ class Bound:
     how: Mapping[str, str]
 
 
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """The block that uses a spec, and what it hands in, without the leading axes ``lead``.
+
+    ``sources`` tell where each of the ``shapes`` comes from.
+    """
+
+    block: Block
+    shapes: Mapping[str, Shape]
+    sources: tuple[Note, ...]
+    lead: Shape | None
+
+
 HOW = {
     "with": "given by `with`",
     "name": "the same name outside",
@@ -83,6 +96,15 @@ class Frame:
     stacks: dict[str, Dim] = field(default_factory=dict)  # id of a block -> `stack`
     size: int = 0  # blocks, with all uses opened
     bound: dict[int, Bound] = field(default_factory=dict)  # what `uses` were given
+
+    def shapes(self, links: tuple[Link, ...]) -> tuple[Shape, ...]:
+        """What comes along ``links``, which are made from known outputs."""
+        found = []
+        for link in links:
+            outputs = self.outputs[link.atom]
+            assert outputs is not None
+            found.append(outputs[link.port])
+        return tuple(found)
 
     def output_name(self, atom: int, port: int) -> str:
         """The name of an output port: as the op or used spec calls it, or its number."""

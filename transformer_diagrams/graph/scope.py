@@ -111,7 +111,7 @@ class Scope:
     def _no_value(self, error: DimError, text: str, span: Span, path: str) -> Fault:
         return Fault(
             "no-whole-number",
-            f"'{text}' is no size{self._where()}: {error.message}",
+            f"'{text}' is no size{self.where}: {error.message}",
             span,
             path=path,
             found=text,
@@ -119,7 +119,9 @@ class Scope:
             notes=self.notes(free_names(text)),
         )
 
-    def _where(self) -> str:
+    @property
+    def where(self) -> str:
+        """`` for config '8B'`` or nothing."""
         return f" for {self.setting}" if self.setting else ""
 
     def require_size(
@@ -147,7 +149,7 @@ class Scope:
             self._large.add((text, least))
             return
         shown = "" if str(size) == text else f" = {size}"
-        what, hint = f"'{text}'{shown} is no size{self._where()}", ""
+        what, hint = f"'{text}'{shown} is no size{self.where}", ""
         if verdict is Verdict.UNKNOWN:
             needed = above(parse_cached(text), least)
             what = f"cannot tell whether '{text}'{shown} is a size"
@@ -185,7 +187,7 @@ class Scope:
         words, hint = remainder(top, bottom)
         return Fault(
             "no-whole-number",
-            f"'{text}' is no size{self._where()}: {words}",
+            f"'{text}' is no size{self.where}: {words}",
             span,
             path=path,
             found=f"{top} / {bottom}",
@@ -207,6 +209,9 @@ class Scope:
             tuple(self.dim(t.value, t.span if t.span.line else span, path) for t in axes),
             local.lead,
         )
+
+    def surely_equal(self, a: Dim, b: Dim) -> bool:
+        return self.facts.equal(a, b) is Verdict.YES
 
     def notes(self, names: Iterable[str]) -> tuple[Note, ...]:
         """Where each of ``names`` got its value, without repeats."""

@@ -90,7 +90,7 @@ def weights_of(op: Applied, facts: Facts) -> tuple[Weight, ...]:
 
 
 def check_table(
-    frame: Frame, atom: Atom, block: Block, table: str, where: str, report: Report
+    frame: Frame, atom: Atom, block: Block, table: str, report: Report
 ) -> None:
     """A tied output needs a table of its own size; known only when all blocks are."""
     at = block.attrs["table"].span
@@ -108,7 +108,7 @@ def check_table(
         report(
             Fault(
                 "share-mismatch",
-                f"'{block.id}'{where} needs a table of {rows} rows of {width}, "
+                f"'{block.id}'{frame.scope.where} needs a table of {rows} rows of {width}, "
                 f"but '{table}' has {its.params} weights",
                 at,
                 path=path,

@@ -1,0 +1,199 @@
+"""Walks a program once, sources first, and gives every tensor its shape."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from transformer_diagrams.dims import Dim
+from transformer_diagrams.errors import DiagramError
+from transformer_diagrams.graph import faults
+from transformer_diagrams.graph.apply import Applier
+from transformer_diagrams.graph.connect import Connector
+from transformer_diagrams.graph.frame import Caller, Frame, Link
+from transformer_diagrams.graph.program import Atom, Program
+from transformer_diagrams.graph.scope import Scope
+from transformer_diagrams.graph.session import Session
+from transformer_diagrams.graph.shares import check_share, check_table
+from transformer_diagrams.graph.stated import Stated
+from transformer_diagrams.ops import registry
+from transformer_diagrams.spec.model import Block, Text
+
+
+class Walk:
+    """Inference of one program. Faults go on to the next block; what depends on a faulty one
+    is passed over, so that one fault is told once.
+
+    ``use`` gives an atom that uses another spec its outputs.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        program: Program,
+        scope: Scope,
+        use: Callable[[Walk, Atom], None],
+        caller: Caller | None = None,
+        depth: int = 0,
+    ) -> None:
+        self.session = session
+        self.program = program
+        self.scope = scope
+        self.depth = depth
+        self._caller = caller
+        self._use = use
+        count = len(program.atoms)
+        self.frame = Frame(program, scope, [None] * count, [()] * count, size=count)
+        session.blocks += count
+        self.connector = Connector(self.frame, session.fault)
+        self.stated = Stated(session, self.frame)
+        self._applier = Applier(session, self.frame)
+        self._tied: list[tuple[Atom, Block, str]] = []
+        self._enters = {a.box: a.index for a in program.atoms if a.kind == "enter"}
+
+    def run(self) -> Frame:
+        self._counts()
+        steps: dict[str, Callable[[Atom], None]] = {
+            "input": self._input,
+            "output": self._output,
+            "op": self._op,
+            "add": self._adder,
+            "use": lambda atom: self._use(self, atom),
+            "enter": self._enter,
+            "leave": self._leave,
+        }
+        for index in self.program.order:
+            atom = self.program.atoms[index]
+            steps[atom.kind](atom)
+        for atom in self.program.atoms:
+            if atom.kind in ("op", "use") and atom.block is not None and atom.block.share:
+                check_share(self.frame, atom, atom.block, atom.block.share, self.session.fault)
+        for atom, block, table in self._tied:
+            check_table(self.frame, atom, block, table, self.session.fault)
+        return self.frame
+
+    # -- how often things stand there ------------------------------------------------------------
+
+    def _counts(self) -> None:
+        frame = self.frame
+        for box in self.program.boxes:
+            block = box.block
+            if block is None:
+                continue
+            if box.kind == "repeat" and block.count is not None:
+                turns = self._size(block.count, block, "repeat", least=0)
+                if turns is not None:
+                    frame.counts[box.index] = turns
+            self._piles(block)
+        for atom in self.program.atoms:
+            if atom.kind in ("op", "use") and atom.block is not None:
+                self._piles(atom.block)
+
+    def _piles(self, block: Block) -> None:
+        for text, name, least, into in (
+            (block.stack, "stack", 1, self.frame.stacks),
+            (block.copies, "copies", 0, self.frame.copies),
+        ):
+            if text is not None:
+                size = self._size(text, block, name, least=least)
+                if size is not None:
+                    into[block.id] = size
+
+    def _size(self, text: Text, block: Block, key: str, *, least: int) -> Dim | None:
+        try:
+            return self.scope.dim(text.value, text.span, f"{block.path}.{key}", least=least)
+        except DiagramError as error:
+            self.session.faults(error)
+            return None
+
+    # -- atoms ------------------------------------------------------------------------------
+
+    def _input(self, atom: Atom) -> None:
+        assert atom.port is not None
+        shape = self.stated.input(atom.port, self._caller)
+        if shape is not None:
+            self.frame.outputs[atom.index] = (shape,)
+
+    def _output(self, atom: Atom) -> None:
+        port = atom.port
+        assert port is not None
+        links = self.connector.in_turn(atom)
+        if links is None:
+            return
+        if not self.program.declared_outputs and len(links) != 1:
+            # Nothing is promised: the last block may give several tensors, or none.
+            if links:
+                self._settle(atom, _only(links[0], ""))
+            return
+        if atom.chained and len(links) > 1 and len(links) == self._chained_outputs():
+            number = self.program.outputs.index(atom.index)
+            links = links[number : number + 1] or links
+        if len(links) != 1:
+            sources = self.connector.sources(atom)
+            self.session.fault(faults.not_one_output(atom, len(links), sources))
+            return
+        self._settle(atom, _only(links[0], port.name))
+        self.stated.output(atom, port, self.frame.shapes(links)[0])
+
+    def _chained_outputs(self) -> int:
+        return sum(self.program.atoms[index].chained for index in self.program.outputs)
+
+    def _settle(self, atom: Atom, links: tuple[Link, ...]) -> None:
+        """``atom`` hands on what comes in."""
+        self.frame.links[atom.index] = links
+        self.frame.outputs[atom.index] = self.frame.shapes(links)
+
+    def _enter(self, atom: Atom) -> None:
+        links, block = self.connector.in_turn(atom), atom.block
+        assert block is not None
+        if links is None:
+            return
+        self._settle(atom, links)
+        if block.carry and len(block.carry) != len(links):
+            self.frame.outputs[atom.index] = None
+            sources = self.connector.sources(atom)
+            self.session.fault(faults.carry_mismatch(block, len(links), sources))
+
+    def _leave(self, atom: Atom) -> None:
+        links = self.connector.in_turn(atom)
+        if links is None:
+            return
+        self._settle(atom, links)
+        before = self.frame.outputs[self._enters[atom.box]]
+        if before is not None:
+            after = self.frame.shapes(links)
+            self.stated.turns(atom, before, after)
+            # What comes out of a repeat is what its next turn would take.
+            self.stated.block(atom, after)
+
+    def _adder(self, atom: Atom) -> None:
+        links = self.connector.in_turn(atom)
+        if links is None:
+            return
+        self.frame.links[atom.index] = links
+        if self.stated.residual(atom, links):
+            what = f"residual '{atom.id}'"
+            applied = self._applier.apply(atom, registry.get("add"), {}, links, what)
+            if applied is not None:
+                self.stated.block(atom, applied.outputs)
+
+    def _op(self, atom: Atom) -> None:
+        block = atom.block
+        assert block is not None
+        op = registry.get(block.op)
+        attrs = self._applier.attrs(op, block)
+        links = self.connector.connect(
+            atom, op.inputs, f"'{op.name}'", variadic=op.variadic, needed=op.needed
+        )
+        if links is None or attrs is None:
+            return
+        self.frame.links[atom.index] = links
+        applied = self._applier.apply(atom, op, attrs, links, f"'{block.id}' ({op.name})")
+        if applied is not None:
+            self.stated.block(atom, applied.outputs)
+        if "tied" in op.does and attrs.get("table"):
+            self._tied.append((atom, block, str(attrs["table"])))
+
+
+def _only(link: Link, name: str) -> tuple[Link, ...]:
+    return (replace(link, to=0, name=name),)
