@@ -596,6 +596,8 @@ def test_inference_of_a_setting_runs_once(monkeypatch: pytest.MonkeyPatch) -> No
     model.inspect("8B")
     model.inspect("8B", flops="causal")
     model.inspection("8B")
+    api.compare(model, model)
+    api.compare_figure(model, model, "dot")
     assert len(seen) == len(set(seen))
 
 
