@@ -122,7 +122,7 @@ class _Adder:
 
     def _own_times(self, box: int) -> Dim:
         times = self.frame.counts.get(box, ONE)
-        block = self.program.boxes[box].block
+        block = self.program.structures[box].block
         if block is not None and block.id in self.frame.copies:
             times = times * self.frame.copies[block.id]
         return times
@@ -133,7 +133,7 @@ class _Adder:
         for index in self.program.up(box):
             if pending and index in self.frame.counts:
                 pending = False
-                block = self.program.boxes[index].block
+                block = self.program.structures[index].block
                 if block is not None and block.id in self.frame.copies:
                     times = times * self.frame.copies[block.id]
                 continue
@@ -144,8 +144,8 @@ class _Adder:
         """The block itself, then the structures around it, innermost first."""
         if atom.block is not None and atom.kind in ("op", "use"):
             yield atom.block
-        for index in self.program.up(atom.box):
-            block = self.program.boxes[index].block
+        for index in self.program.up(atom.structure):
+            block = self.program.structures[index].block
             if index != ROOT and block is not None:
                 yield block
 
@@ -162,16 +162,16 @@ class _Adder:
             role = own.counts_as
         copies = self.frame.copies.get(own.id, ONE) if own is not None else ONE
         if once:
-            times, pending = self.once_times(atom.box)
+            times, pending = self.once_times(atom.structure)
         else:
-            times, pending = self.times(atom.box), False
+            times, pending = self.times(atom.structure), False
         return WeightKey(role or outer, mark, pending), times * copies, shared
 
     def _all_times(self, atom: Atom) -> Dim:
         copies = ONE
         if atom.block is not None and atom.kind in ("op", "use"):
             copies = self.frame.copies.get(atom.block.id, ONE)
-        return self.times(atom.box) * copies
+        return self.times(atom.structure) * copies
 
     # -- atoms ------------------------------------------------------------------------------
 
@@ -204,8 +204,8 @@ class _Adder:
 
     def _layer(self, atom: Atom) -> str:
         """The nearest structure that a reader would call one layer; "" is the whole spec."""
-        for index in self.program.up(atom.box):
-            box = self.program.boxes[index]
+        for index in self.program.up(atom.structure):
+            box = self.program.structures[index]
             if box.block is not None and box.kind in ("residual", "repeat", "group", "column"):
                 return box.block.id
         return ""
@@ -224,7 +224,7 @@ class _Adder:
             for inside, (params, active) in tally.weights.items():
                 scaled, pending = times, key.once
                 if inside.once and not key.once:
-                    scaled, pending = self.once_times(atom.box)
+                    scaled, pending = self.once_times(atom.structure)
                     scaled = scaled * self.frame.copies.get(block.id, ONE)
                 resolved = WeightKey(inside.role or own_role, inside.mark or key.mark, pending)
                 self.tally.add(resolved, params * scaled, active * scaled)

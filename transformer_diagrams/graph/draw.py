@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from transformer_diagrams.dims import Dim, DimError
+from transformer_diagrams.graph.edges import EdgeCutter, Inside
 from transformer_diagrams.graph.frame import NOTHING, Frame
 from transformer_diagrams.graph.ir import BORDER, Callout, Edge, End, Group, Node, Port
 from transformer_diagrams.graph.opening import Opening, States
-from transformer_diagrams.graph.program import ROOT, Atom, Box
-from transformer_diagrams.graph.route import Lane, Router
+from transformer_diagrams.graph.program import ROOT, Atom, Structure
 from transformer_diagrams.graph.spelt import Spelt
 from transformer_diagrams.spec.model import Block, PortSpec
 
@@ -80,35 +80,35 @@ class Drawer:
         program = frame.program
         spelt = self._spelt[id(frame)] = spelt if spelt is not None else Spelt(frame)
         doors = self.opening.doors(frame, states, level)
-        lanes = Router(frame, spelt, top=top, closed=doors.closed).run()
+        insides = EdgeCutter(frame, spelt, top=top, closed=doors.closed).run()
         made: dict[int, Node | Group] = {}
-        for index in sorted(lanes, reverse=True):  # a box stands after the one around it
-            lane, box = lanes[index], program.boxes[index]
+        for index in sorted(insides, reverse=True):  # a box stands after the one around it
+            inside, box = insides[index], program.structures[index]
             if index in doors.hidden:
                 continue
             if index in doors.closed and index not in doors.beside:
-                made[index] = self.closed(frame, box, lane, prefix)
+                made[index] = self.closed(frame, box, inside, prefix)
                 continue
             deep = level + doors.depth[index]
             children = tuple(
                 made[number]
                 if kind == "box"
                 else self.atom(frame, program.atoms[number], prefix, states, deep)
-                for kind, number in lane.items
+                for kind, number in inside.items
             )
             if index in doors.beside:
-                group = self.structure(frame, box, lane, children, prefix)
+                group = self.structure(frame, box, inside, children, prefix)
                 group = group if group.framed else in_frame(group)
                 group = replace(group, title=group.title or self.name(frame, box))
                 self.callouts.append(Callout(group.path, group))
-                made[index] = self.closed(frame, box, lane, prefix)
+                made[index] = self.closed(frame, box, inside, prefix)
             elif index != ROOT:
-                made[index] = self.structure(frame, box, lane, children, prefix)
+                made[index] = self.structure(frame, box, inside, children, prefix)
             elif top:
-                edges = live(lane, children)
+                edges = live(inside, children)
                 return Group("", "root", children, edges, (), (), span=program.spec.span)
             else:
-                return self.opened(frame, lane, children, block, path)
+                return self.opened(frame, inside, children, block, path)
         raise AssertionError("the outermost box is always drawn")
 
     # -- parts ------------------------------------------------------------------------------
@@ -116,8 +116,8 @@ class Drawer:
     def structure(
         self,
         frame: Frame,
-        box: Box,
-        lane: Lane,
+        box: Structure,
+        inside: Inside,
         children: tuple[Node | Group, ...],
         prefix: str,
     ) -> Group:
@@ -132,9 +132,9 @@ class Drawer:
             prefix + block.id,
             kind,
             children,
-            live(lane, children),
-            tuple(lane.inputs),
-            tuple(lane.outputs),
+            live(inside, children),
+            tuple(inside.inputs),
+            tuple(inside.outputs),
             title=text_of(block.title) or text_of(block.label),
             badge=badge,
             framed=box.kind in ("repeat", "group") or block.dressed,
@@ -150,7 +150,7 @@ class Drawer:
         # a lane beside the stack and streams side by side leave no room for a frame of their own
         return in_frame(group) if group.framed and kind in ("residual", "columns") else group
 
-    def closed(self, frame: Frame, box: Box, lane: Lane, prefix: str) -> Node | Group:
+    def closed(self, frame: Frame, box: Structure, inside: Inside, prefix: str) -> Node | Group:
         """A structure as one box; a column stays a column, of this box alone."""
         block = box.block
         assert block is not None
@@ -161,8 +161,8 @@ class Drawer:
             box.kind,
             block.role or "container",
             turns + self.name(frame, box),
-            tuple(lane.inputs),
-            tuple(lane.outputs),
+            tuple(inside.inputs),
+            tuple(inside.outputs),
             stack=self.stack(frame, block),
             mark=block.mark,
             when=frame.when_of(box.index),
@@ -174,7 +174,7 @@ class Drawer:
             return node
         return around(node, f"{node.path}#column")
 
-    def name(self, frame: Frame, box: Box) -> str:
+    def name(self, frame: Frame, box: Structure) -> str:
         """What a structure is called where it must have a name."""
         block = box.block
         assert block is not None
@@ -184,7 +184,7 @@ class Drawer:
     def opened(
         self,
         frame: Frame,
-        lane: Lane,
+        inside: Inside,
         children: tuple[Node | Group, ...],
         block: Block | None,
         path: str,
@@ -201,9 +201,9 @@ class Drawer:
             path,
             "use",
             children,
-            live(lane, children),
-            tuple(lane.inputs),
-            tuple(lane.outputs),
+            live(inside, children),
+            tuple(inside.inputs),
+            tuple(inside.outputs),
             title=title,
             framed=True,
             role=role,
@@ -386,8 +386,8 @@ def text_of(text: object) -> str:
     return "" if text is None else str(text)
 
 
-def live(lane: Lane, children: tuple[Node | Group, ...]) -> tuple[Edge, ...]:
-    """The edges of a lane, but for those into an opened part that does not read what they bring."""
+def live(inside: Inside, children: tuple[Node | Group, ...]) -> tuple[Edge, ...]:
+    """The edges in a structure, but for those into an opened part that does not read them."""
     read = {
         n: {edge.tail.port for edge in child.edges if edge.tail.child == BORDER}
         for n, child in enumerate(children)
@@ -395,7 +395,7 @@ def live(lane: Lane, children: tuple[Node | Group, ...]) -> tuple[Edge, ...]:
     }
     return tuple(
         edge
-        for edge in lane.edges()
+        for edge in inside.edges()
         if edge.head.child not in read or edge.head.port in read[edge.head.child]
     )
 

@@ -141,12 +141,12 @@ class Frame:
             return given.port.when
         if given.block is not None and given.block.when != "always":
             return given.block.when
-        return self.when_of(given.box)
+        return self.when_of(given.structure)
 
     def when_of(self, box: int) -> str:
         """``when:`` of a structure: its own, else that of the nearest one around it."""
         for index in self.program.up(box):
-            block = self.program.boxes[index].block
+            block = self.program.structures[index].block
             if index != ROOT and block is not None and block.when != "always":
                 return block.when
         return "always"

@@ -95,7 +95,7 @@ class Opening:
 
     def doors(self, frame: Frame, states: States, level: int) -> Doors:
         """Which structures of ``frame`` are drawn as one box."""
-        boxes = frame.program.boxes
+        boxes = frame.program.structures
         around = self._around_named(frame, states) if self.patterns else {ROOT}
         closed, beside, hidden = set(), set(), set()
         depth = [0] * len(boxes)
@@ -136,8 +136,8 @@ class Opening:
         for index, inner in frame.uses.items():
             atom = frame.program.atoms[index]
             if atom.block is not None and self.step(states, atom.block, inner).opened:
-                found.update(frame.program.up(atom.box))
-        for box in frame.program.boxes[1:]:
+                found.update(frame.program.up(atom.structure))
+        for box in frame.program.structures[1:]:
             if box.block is not None:
                 named = self._reach(states | self._begin, (box.block.id,))[1]
                 if named - self.closing:
@@ -153,7 +153,7 @@ class Opening:
             fresh = frozenset(s for s in states if not s[1])
             known = any(
                 box.block is not None and self._reach(states, (box.block.id,))[1]
-                for box in frame.program.boxes
+                for box in frame.program.structures
             )
             for index, inner in frame.uses.items():
                 block = frame.program.atoms[index].block
@@ -183,7 +183,7 @@ def _names(frame: Frame) -> list[str]:
         if id(at) in seen:
             continue
         seen.add(id(at))
-        for box in at.program.boxes:
+        for box in at.program.structures:
             if box.block is not None and box.block.explicit_id:
                 found[box.block.id] = None
         for index, inner in at.uses.items():

@@ -1,8 +1,8 @@
 """One spec with its `if:` decided and its wires known, but no shapes yet.
 
 A :class:`Program` is flat: every computing thing is an :class:`Atom`, every structure a
-:class:`Box` that only says where an atom stands. Shapes and counts follow the atoms; the
-drawing follows the boxes.
+:class:`Structure` that only says where an atom stands. Shapes and counts follow the atoms; the
+drawing follows the structures.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Feed:
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class Structure:
     """A structure. ``kind``: root, repeat, group, residual, columns, column, parallel, branch."""
 
     index: int
@@ -60,7 +60,7 @@ class Atom:
     index: int
     kind: str
     id: str
-    box: int
+    structure: int
     feeds: tuple[Feed, ...] = ()
     block: Block | None = None
     port: PortSpec | None = None
@@ -88,7 +88,7 @@ class Program:
     spec: Spec
     options: Mapping[str, bool | str]
     atoms: tuple[Atom, ...]
-    boxes: tuple[Box, ...]
+    structures: tuple[Structure, ...]
     order: tuple[int, ...]
     inputs: tuple[int, ...]  # atoms of kind input, in the order of the spec
     outputs: tuple[int, ...]
@@ -96,10 +96,10 @@ class Program:
     declared_outputs: bool  # False: the one output is the last block's, never named by the spec
     idle: tuple[Block, ...] = ()  # structures whose `from:` nothing reads
 
-    def up(self, box: int) -> tuple[int, ...]:
-        """``box`` and the boxes around it, innermost first."""
-        chain = [box]
-        while box != ROOT:
-            box = self.boxes[box].parent
-            chain.append(box)
+    def up(self, structure: int) -> tuple[int, ...]:
+        """``structure`` and the structures around it, innermost first."""
+        chain = [structure]
+        while structure != ROOT:
+            structure = self.structures[structure].parent
+            chain.append(structure)
         return tuple(chain)

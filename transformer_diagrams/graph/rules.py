@@ -327,7 +327,7 @@ def unused_keys(frame: Frame) -> list[Fault]:
     for atom in program.atoms:
         if atom.kind not in ("op", "use", "add") or atom.block is None:
             continue
-        boxes = [program.boxes[index] for index in program.up(atom.box) if index != ROOT]
+        boxes = [program.structures[index] for index in program.up(atom.structure) if index != ROOT]
         has = _learns(frame, atom.index, known)
         for block in (atom.block, *(box.block for box in boxes if box.block is not None)):
             blocks[block.id] = block

@@ -49,7 +49,7 @@ class Walk:
         self.stated = Stated(session, self.frame)
         self._applier = Applier(session, self.frame)
         self._tied: list[tuple[Atom, Block, str]] = []
-        self._enters = {a.box: a.index for a in program.atoms if a.kind == "enter"}
+        self._enters = {a.structure: a.index for a in program.atoms if a.kind == "enter"}
 
     def run(self) -> Frame:
         self._counts()
@@ -76,7 +76,7 @@ class Walk:
 
     def _counts(self) -> None:
         frame = self.frame
-        for box in self.program.boxes:
+        for box in self.program.structures:
             block = box.block
             if block is None:
                 continue
@@ -159,7 +159,7 @@ class Walk:
         if links is None:
             return
         self._settle(atom, links)
-        before = self.frame.outputs[self._enters[atom.box]]
+        before = self.frame.outputs[self._enters[atom.structure]]
         if before is not None:
             after = self.frame.shapes(links)
             self.stated.turns(atom, before, after)

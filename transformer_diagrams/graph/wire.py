@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from transformer_diagrams.errors import Fault
-from transformer_diagrams.graph.program import ROOT, Atom, Box, Feed, Program, Tap
+from transformer_diagrams.graph.program import ROOT, Atom, Feed, Program, Structure, Tap
 from transformer_diagrams.spec.blocks import walk
 from transformer_diagrams.spec.model import PREV, Block, PortSpec, Ref, Spec
 from transformer_diagrams.spec.switch import parse_switch
@@ -28,7 +28,7 @@ class _Draft:
 
     kind: str
     id: str
-    box: int
+    structure: int
     sources: list[Source]
     block: Block | None = None
     port: PortSpec | None = None
@@ -41,7 +41,7 @@ class _Level:
     """A structure being walked."""
 
     kind: str
-    box: int
+    structure: int
     block: Block | None
     todo: Iterator[Block]
     start: list[Source]  # what the structure takes
@@ -79,7 +79,7 @@ class _Wirer:
         self._report = report
         self.failed = False
         self.drafts: list[_Draft] = []
-        self.boxes: list[Box] = [Box(ROOT, "root", ROOT, None)]
+        self.structures: list[Structure] = [Structure(ROOT, "root", ROOT, None)]
         self.results: dict[str, list[Source]] = {}  # id -> what it gives
         self.left_out: dict[str, str] = {}  # id -> the condition that is false
         self.atoms_by_id: dict[str, int] = {}
@@ -110,7 +110,7 @@ class _Wirer:
             spec,
             MappingProxyType(dict(self.options)),
             atoms,
-            tuple(self.boxes),
+            tuple(self.structures),
             order,
             tuple(inputs),
             tuple(outputs),
@@ -162,7 +162,7 @@ class _Wirer:
 
     def before(self, level: _Level) -> str:
         """A name for what the chain gives at this place."""
-        name = f"{PREV}@{len(self.drafts)}.{level.box}"
+        name = f"{PREV}@{len(self.drafts)}.{level.structure}"
         self.results[name.replace(".", ":")] = level.current
         return name.replace(".", ":")
 
@@ -172,19 +172,19 @@ class _Wirer:
             if block.sources is None:
                 taken = level.start
             kind = "column" if level.kind == "columns" else "branch"
-            return self.enter(block, kind, level.box, taken)
+            return self.enter(block, kind, level.structure, taken)
         if block.kind in ("op", "use"):
             chained = block.sources is None
             if chained and self.takes_nothing(block):
                 taken = []
             index = self.add(
-                _Draft(block.kind, block.id, level.box, taken, block=block, chained=chained)
+                _Draft(block.kind, block.id, level.structure, taken, block=block, chained=chained)
             )
             self.atoms_by_id[block.id] = index
             level.current = [Tap(index)]
             self.results[block.id] = level.current
             return None
-        return self.enter(block, block.kind, level.box, taken)
+        return self.enter(block, block.kind, level.structure, taken)
 
     def enter(self, block: Block, kind: str, parent: int, taken: list[Source]) -> _Level:
         # `parallel` and its branches are drawn only where they say something of their own.
@@ -192,8 +192,8 @@ class _Wirer:
         drawn = kind not in ("parallel", "branch") or own
         if block.sources is not None:
             self.starts.append((block, taken))
-        box = Box(len(self.boxes), kind, parent, block, drawn)
-        self.boxes.append(box)
+        box = Structure(len(self.structures), kind, parent, block, drawn)
+        self.structures.append(box)
         current = taken
         if kind == "repeat":
             index = self.add(_Draft("enter", block.id, box.index, taken, block=block))
@@ -213,10 +213,10 @@ class _Wirer:
         elif level.kind == "columns":
             given = level.results[-1] if level.results else level.start
         elif level.kind == "repeat":
-            index = self.add(_Draft("leave", block.id, level.box, level.current, block=block))
+            index = self.add(_Draft("leave", block.id, level.structure, level.current, block=block))
             given = [Tap(index)]
         elif level.kind == "residual":
-            draft = _Draft("add", block.id, level.box, level.current, block=block)
+            draft = _Draft("add", block.id, level.structure, level.current, block=block)
             draft.skip = level.start
             given = [Tap(self.add(draft))]
         self.results[block.id] = given
@@ -272,7 +272,9 @@ class _Wirer:
         around = self.repeats_around()
         atoms = []
         for index, draft in enumerate(self.drafts):
-            sink = self.boxes[draft.box].parent if draft.kind == "enter" else draft.box
+            sink = draft.structure
+            if draft.kind == "enter":
+                sink = self.structures[sink].parent
             named = draft.kind in ("op", "use")
             feeds = [
                 feed
@@ -292,7 +294,7 @@ class _Wirer:
                     index,
                     draft.kind,
                     draft.id,
-                    draft.box,
+                    draft.structure,
                     tuple(feeds),
                     draft.block,
                     draft.port,
@@ -390,21 +392,23 @@ class _Wirer:
     def repeats_around(self) -> list[tuple[int, ...]]:
         """For each box, the repeats around it and itself, outermost first."""
         around: list[tuple[int, ...]] = []
-        for box in self.boxes:
+        for box in self.structures:
             outer = around[box.parent] if box.index != ROOT else ()
             around.append((*outer, box.index) if box.kind == "repeat" else outer)
         return around
 
     def check_inside(self, feed: Feed, around: list[tuple[int, ...]], sink: int) -> None:
         source = self.drafts[feed.tap.atom]
-        box = self.boxes[source.box].parent if source.kind == "leave" else source.box
-        outer, inner = around[sink], around[box]
+        place = source.structure
+        if source.kind == "leave":
+            place = self.structures[place].parent
+        outer, inner = around[sink], around[place]
         # A source is visible where every repeat around it is around the reader too; both are
         # chains from the root, so one comparison of prefixes decides.
         if outer[: len(inner)] == inner:
             return
         hidden = next(r for n, r in enumerate(inner) if n >= len(outer) or outer[n] != r)
-        block = self.boxes[hidden].block
+        block = self.structures[hidden].block
         name = block.id if block is not None else ""
         self.report(
             Fault(

@@ -21,7 +21,9 @@ Item = tuple[str, int]  # ("atom" | "box", index)
 
 
 @dataclass(slots=True)
-class _Line:
+class _Piece:
+    """A part of a wire within one structure; an edge in the making."""
+
     tail: End
     head: End
     shape: Shape | None
@@ -34,14 +36,14 @@ class _Line:
 
 
 @dataclass(slots=True)
-class Lane:
-    """What one drawn box holds: its items in drawing order, its ports and its edges."""
+class Inside:
+    """What one drawn structure holds: its items in drawing order, its ports and its edges."""
 
-    box: int
+    structure: int
     items: list[Item] = field(default_factory=list)
     inputs: list[Port] = field(default_factory=list)
     outputs: list[Port] = field(default_factory=list)
-    lines: list[_Line] = field(default_factory=list)
+    pieces: list[_Piece] = field(default_factory=list)
 
     def edges(self) -> tuple[Edge, ...]:
         return tuple(
@@ -55,14 +57,15 @@ class Lane:
                 line.shape,
                 line.span,
             )
-            for line in self.lines
+            for line in self.pieces
         )
 
 
-class Router:
-    """Routes one frame. ``top`` is True for the figure itself: inputs and outputs are nodes.
+class EdgeCutter:
+    """Cuts the wires of one frame where they cross a border.
 
-    ``closed`` are boxes that are drawn whatever they say, since they are closed.
+    ``top`` is True for the figure itself: inputs and outputs are nodes. ``closed`` are structures
+    that are drawn whatever they say, since they are closed.
     """
 
     def __init__(
@@ -72,20 +75,20 @@ class Router:
         self.spelt = spelt
         self.program = frame.program
         self.top = top
-        self.lanes: dict[int, Lane] = {}
+        self.insides: dict[int, Inside] = {}
         self.slot: dict[Item, int] = {}
-        self._ins: dict[tuple[int, int, int], tuple[int, _Line]] = {}
-        self._outs: dict[tuple[int, int, int], tuple[int, _Line]] = {}
+        self._ins: dict[tuple[int, int, int], tuple[int, _Piece]] = {}
+        self._outs: dict[tuple[int, int, int], tuple[int, _Piece]] = {}
         self._home: list[int] = []  # box -> nearest drawn box at or around it
-        for box in self.program.boxes:
+        for box in self.program.structures:
             at_home = box.drawn or box.index == ROOT or box.index in closed
             self._home.append(box.index if at_home else self._home[box.parent])
         self._up: dict[int, tuple[int, ...]] = {}
         self._closed = closed
-        self._said: list[tuple[str, list[_Line]]] = []  # labels, and the lines that can bear them
+        self._said: list[tuple[str, list[_Piece]]] = []  # labels, and the lines that can bear them
 
-    def run(self) -> dict[int, Lane]:
-        """Lanes by the index of their box; boxes that hold nothing are left out."""
+    def run(self) -> dict[int, Inside]:
+        """What each holds, by the index of their box; boxes that hold nothing are left out."""
         self._place_items()
         self._declare_ports()
         for index in self.program.order:
@@ -99,9 +102,9 @@ class Router:
             line = next((q for q in lines if q.worded == {words}), lines[-1])
             if words not in line.label.split(", "):
                 line.label = ", ".join(filter(None, (line.label, words)))
-        for lane in self.lanes.values():
-            self._sort(lane)
-        return self.lanes
+        for inside in self.insides.values():
+            self._sort(inside)
+        return self.insides
 
     def _is_shown_output(self, atom: Atom) -> bool:
         implied = atom.kind == "output" and not self.program.declared_outputs
@@ -110,7 +113,7 @@ class Router:
     # -- places -----------------------------------------------------------------------------
 
     def drawn_parent(self, box: int) -> int:
-        return self._home[self.program.boxes[box].parent]
+        return self._home[self.program.structures[box].parent]
 
     def up(self, box: int) -> tuple[int, ...]:
         """The drawn boxes from ``box`` to the root."""
@@ -131,7 +134,7 @@ class Router:
         first: dict[int, int] = {ROOT: -1}  # box -> its first atom: the place as written
         held: dict[int, list[tuple[int, Item]]] = {ROOT: []}
         for atom in self.program.atoms:
-            home = self._home[atom.box]
+            home = self._home[atom.structure]
             for box in self.up(home):
                 if box in first:
                     break
@@ -144,22 +147,22 @@ class Router:
                 held[self.drawn_parent(box)].append((at, ("box", box)))
         for box, found in held.items():
             found.sort()
-            lane = self.lanes[box] = Lane(box, [item for _, item in found])
-            for slot, item in enumerate(lane.items):
+            inside = self.insides[box] = Inside(box, [item for _, item in found])
+            for slot, item in enumerate(inside.items):
                 self.slot[item] = slot
 
     def _declare_ports(self) -> None:
         frame = self.frame
         if not self.top:
-            root = self.lanes[ROOT]
+            root = self.insides[ROOT]
             for index in self.program.inputs:
                 root.inputs.append(self._port(index, 0))
             for index in self.program.outputs:
                 root.outputs.append(self._port(index, 0))
         for atom in self.program.atoms:
             if atom.kind in ("enter", "leave"):
-                lane = self.lanes[self._home[atom.box]]
-                ports = lane.inputs if atom.kind == "enter" else lane.outputs
+                inside = self.insides[self._home[atom.structure]]
+                ports = inside.inputs if atom.kind == "enter" else inside.outputs
                 for port, shape in enumerate(self.spelt.shapes(atom.index)):
                     ports.append(Port(str(port), shape, frame.dtype(atom.index, port)))
 
@@ -173,19 +176,19 @@ class Router:
         if atom.kind == "input" and not self.top:
             return ROOT, End(BORDER, self.program.inputs.index(index))
         if atom.kind == "enter":
-            return atom.box, End(BORDER, port)
+            return atom.structure, End(BORDER, port)
         if atom.kind == "leave":
-            return self.drawn_parent(atom.box), End(self.slot["box", atom.box], port)
-        return self._home[atom.box], End(self.slot["atom", index], port)
+            return self.drawn_parent(atom.structure), End(self.slot["box", atom.structure], port)
+        return self._home[atom.structure], End(self.slot["atom", index], port)
 
     def _head(self, atom: Atom, port: int) -> tuple[int, End]:
         if atom.kind == "output" and not self.top:
             return ROOT, End(BORDER, self.program.outputs.index(atom.index))
         if atom.kind == "enter":
-            return self.drawn_parent(atom.box), End(self.slot["box", atom.box], port)
+            return self.drawn_parent(atom.structure), End(self.slot["box", atom.structure], port)
         if atom.kind == "leave":
-            return atom.box, End(BORDER, port)
-        return self._home[atom.box], End(self.slot["atom", atom.index], port)
+            return atom.structure, End(BORDER, port)
+        return self._home[atom.structure], End(self.slot["atom", atom.index], port)
 
     # -- edges ------------------------------------------------------------------------------
 
@@ -197,15 +200,15 @@ class Router:
         shape = self.spelt.shape(source, port)
         feed = link.feed
         when = self._when(atom, source, feed.when)
-        run: list[tuple[int, _Line]] = []  # what it is cut into, and the boxes these stand in
+        run: list[tuple[int, _Piece]] = []  # what it is cut into, and the boxes these stand in
         for box in rising:
             key = (box, source, port)
             if key not in self._outs:
-                lane = self.lanes[box]
-                lane.outputs.append(self._port(source, port))
-                end = End(BORDER, len(lane.outputs) - 1)
-                line = _Line(tail, end, shape, when=when, span=feed.span)
-                lane.lines.append(line)
+                inside = self.insides[box]
+                inside.outputs.append(self._port(source, port))
+                end = End(BORDER, len(inside.outputs) - 1)
+                line = _Piece(tail, end, shape, when=when, span=feed.span)
+                inside.pieces.append(line)
                 self._outs[key] = (end.port, line)
             at, line = self._outs[key]
             line.when = when if line.when == when else "always"
@@ -214,18 +217,18 @@ class Router:
         for box in falling:
             key = (box, source, port)
             if key not in self._ins:
-                lane = self.lanes[box]
-                lane.inputs.append(self._port(source, port))
-                end = End(self.slot["box", box], len(lane.inputs) - 1)
-                line = _Line(tail, end, shape, when=when, span=feed.span)
-                self.lanes[self.drawn_parent(box)].lines.append(line)
+                inside = self.insides[box]
+                inside.inputs.append(self._port(source, port))
+                end = End(self.slot["box", box], len(inside.inputs) - 1)
+                line = _Piece(tail, end, shape, when=when, span=feed.span)
+                self.insides[self.drawn_parent(box)].pieces.append(line)
                 self._ins[key] = (end.port, line)
             at, line = self._ins[key]
             line.when = when if line.when == when else "always"
             run.append((self.drawn_parent(box), line))
             tail = End(BORDER, at)
-        last = _Line(tail, head, shape, feed.kind, when, feed.mark, span=feed.span)
-        self.lanes[head_box].lines.append(last)
+        last = _Piece(tail, head, shape, feed.kind, when, feed.mark, span=feed.span)
+        self.insides[head_box].pieces.append(last)
         run.append((head_box, last))
         for _, line in run:
             line.worded.add(feed.label)
@@ -235,7 +238,7 @@ class Router:
 
     def _bears_words(self, box: int) -> bool:
         """Whether a line in a box can be seen, and has room beside it."""
-        if self.program.boxes[box].kind == "columns":
+        if self.program.structures[box].kind == "columns":
             return False
         return not any(around in self._closed for around in self.up(box))
 
@@ -257,18 +260,18 @@ class Router:
 
     # -- order ------------------------------------------------------------------------------
 
-    def _sort(self, lane: Lane) -> None:
+    def _sort(self, inside: Inside) -> None:
         """Children in order of first need, ties as written. Columns stay as written.
 
         A structure that is left and entered again would be a cycle among siblings; then the
         written order decides.
         """
-        if self.program.boxes[lane.box].kind == "columns" or self._is_sorted(lane):
+        if self.program.structures[inside.structure].kind == "columns" or self._is_sorted(inside):
             return
-        count = len(lane.items)
+        count = len(inside.items)
         missing = [0] * count
         readers: list[set[int]] = [set() for _ in range(count)]
-        for line in lane.lines:
+        for line in inside.pieces:
             a, b = line.tail.child, line.head.child
             if a != BORDER and b != BORDER and a != b and b not in readers[a]:
                 readers[a].add(b)
@@ -289,14 +292,14 @@ class Router:
                     heapq.heappush(ready, reader)
         new = {old: n for n, old in enumerate(order)}
         new[BORDER] = BORDER
-        lane.items = [lane.items[old] for old in order]
-        for line in lane.lines:
+        inside.items = [inside.items[old] for old in order]
+        for line in inside.pieces:
             line.tail = End(new[line.tail.child], line.tail.port)
             line.head = End(new[line.head.child], line.head.port)
 
     @staticmethod
-    def _is_sorted(lane: Lane) -> bool:
+    def _is_sorted(inside: Inside) -> bool:
         return all(
             BORDER in (line.tail.child, line.head.child) or line.tail.child < line.head.child
-            for line in lane.lines
+            for line in inside.pieces
         )
