@@ -123,6 +123,11 @@ class _Reader:
     def fail(self, message: str, at: int, hint: str = "") -> NoReturn:
         raise BadFormula(message, at, hint)
 
+    def limit(self, depth: int, at: int) -> None:
+        """Refuse what lies too deep."""
+        if depth > DEEPEST:
+            self.fail(f"it is nested more than {DEEPEST} deep", at, "take a part out of its braces")
+
     def nothing(self, token: str) -> bool:
         return False
 
@@ -150,10 +155,7 @@ class _Reader:
     def row(self, depth: int, stop: Callable[[str], bool]) -> Node:
         """Parts up to a token that ``stop`` takes, or that can only close something."""
         begin = self.at
-        if depth > DEEPEST:
-            self.fail(
-                f"it is nested more than {DEEPEST} deep", begin, "take a part out of its braces"
-            )
+        self.limit(depth, begin)
         parts: list[Node] = []
         while self.now < len(self.tokens):
             token = self.peek()
@@ -247,8 +249,7 @@ class _Reader:
             return self.group(depth - 1)
         if token in ("", "}", "&", "\\\\", "\\cr", "\\right", "\\middle", "\\end", "^", "_", "'"):
             self.fail(f"{what} is missing", at, "put it in braces: {...}")
-        if depth > DEEPEST:
-            self.fail(f"it is nested more than {DEEPEST} deep", at, "take a part out of its braces")
+        self.limit(depth, at)
         if token.isdigit():
             self.now += 1
             return Node("number", at, token)
@@ -265,9 +266,13 @@ class _Reader:
         if self.peek() != "}":
             if self.now < len(self.tokens):
                 self.stray()
-            self.fail("a brace '{' is not closed", at, "close it with '}'")
+            self.unclosed(at)
         self.now += 1
         return inner
+
+    def unclosed(self, at: int) -> NoReturn:
+        """The end of the formula, where a brace is still open."""
+        self.fail("a brace '{' is not closed", at, "close it with '}'")
 
     def optional(self, depth: int) -> Node | None:
         """What stands in brackets, [n]."""
@@ -298,7 +303,7 @@ class _Reader:
             if not depth:
                 return "".join(out), begin
             out.append(token)
-        return self.fail("a brace '{' is not closed", at, "close it with '}'")
+        return self.unclosed(at)
 
     # -- parts
 
@@ -413,8 +418,7 @@ class _Reader:
         if self.peek() != "{":
             self.fail(f"the words of \\{name} are missing", self.at, "put them in braces: {...}")
         begin = self.at
-        if depth > DEEPEST:
-            self.fail(f"it is nested more than {DEEPEST} deep", at, "take a part out of its braces")
+        self.limit(depth, at)
         self.now += 1
         parts: list[Node] = []
         run: list[str] = []
@@ -427,7 +431,7 @@ class _Reader:
 
         while self.peek() != "}":
             if self.now >= len(self.tokens):
-                self.fail("a brace '{' is not closed", begin, "close it with '}'")
+                self.unclosed(begin)
             token, here = self.peek(), self.at
             if not run:
                 place = here
@@ -437,8 +441,7 @@ class _Reader:
                     self.fail(f"'{token}' stands in words", here, f"write \\{sign} for the sign")
                 if token == "{":
                     flush()
-                    inner = self.words_group(name, depth)
-                    parts.append(inner)
+                    parts.append(self.words(name, here, depth + 1))
                     continue
                 run.append(" " if token.isspace() or token == "~" else token)
                 self.now += 1
@@ -467,9 +470,6 @@ class _Reader:
         flush()
         self.now += 1
         return Node("row", at, parts=tuple(parts))
-
-    def words_group(self, name: str, depth: int) -> Node:
-        return self.words(name, self.at, depth + 1)
 
     # -- commands with a syntax of their own; found by name
 
@@ -606,7 +606,7 @@ class _Reader:
         self.now += 1
         rows = self.rows(depth)
         if self.peek() != "}":
-            self.fail("a brace '{' is not closed", at, "close it with '}'")
+            self.unclosed(at)
         self.now += 1
         return Node("table", at, "..", rows, "c", 0.0)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 
 from transformer_diagrams.text.layout import measure
 from transformer_diagrams.text.markup import clean, parse_line
@@ -65,6 +66,10 @@ def _cut(word: str, size: float, max_width: float, weight: str) -> list[str]:
         return [word]
     parts: list[str] = []
     current = ""
+
+    def width_of_first(count: int) -> float:
+        return measure(current[:count], size, weight).width
+
     for chunk in _BREAKS.split(word):
         if current and measure(current + chunk, size, weight).width <= max_width:
             current += chunk
@@ -73,15 +78,9 @@ def _cut(word: str, size: float, max_width: float, weight: str) -> list[str]:
             parts.append(current)
         current = chunk
         while len(current) > 1 and measure(current, size, weight).width > max_width:
-            low, high = 1, len(current) - 1
-            while low < high:
-                middle = (low + high + 1) // 2
-                if measure(current[:middle], size, weight).width <= max_width:
-                    low = middle
-                else:
-                    high = middle - 1
-            parts.append(current[:low])
-            current = current[low:]
+            most = bisect_right(range(2, len(current)), max_width, key=width_of_first) + 1
+            parts.append(current[:most])
+            current = current[most:]
     return [*parts, current] if current else parts
 
 
