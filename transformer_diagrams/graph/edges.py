@@ -6,13 +6,13 @@ fan-out is drawn once up to the border.
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Container
 from dataclasses import dataclass, field
 
 from transformer_diagrams.errors import NOWHERE, Span
 from transformer_diagrams.graph.frame import Frame, Link
 from transformer_diagrams.graph.ir import BORDER, Edge, End, Port
+from transformer_diagrams.graph.order import sources_first
 from transformer_diagrams.graph.program import ROOT, Atom
 from transformer_diagrams.graph.spelt import Spelt
 from transformer_diagrams.ops.registry import Shape
@@ -268,28 +268,9 @@ class EdgeCutter:
         """
         if self.program.structures[inside.structure].kind == "columns" or self._is_sorted(inside):
             return
-        count = len(inside.items)
-        missing = [0] * count
-        readers: list[set[int]] = [set() for _ in range(count)]
-        for line in inside.pieces:
-            a, b = line.tail.child, line.head.child
-            if a != BORDER and b != BORDER and a != b and b not in readers[a]:
-                readers[a].add(b)
-                missing[b] += 1
-        ready = [n for n in range(count) if not missing[n]]
-        heapq.heapify(ready)
-        left = dict.fromkeys(range(count))
-        order: list[int] = []
-        while left:
-            at = heapq.heappop(ready) if ready else next(iter(left))
-            if at not in left:
-                continue
-            del left[at]
-            order.append(at)
-            for reader in sorted(readers[at]):
-                missing[reader] -= 1
-                if not missing[reader]:
-                    heapq.heappush(ready, reader)
+        pairs = ((line.tail.child, line.head.child) for line in inside.pieces)
+        between = [(a, b) for a, b in pairs if BORDER not in (a, b) and a != b]
+        order, _ = sources_first(len(inside.items), between, whole=True)
         new = {old: n for n, old in enumerate(order)}
         new[BORDER] = BORDER
         inside.items = [inside.items[old] for old in order]

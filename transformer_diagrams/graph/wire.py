@@ -6,12 +6,12 @@ Python's recursion limit.
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from transformer_diagrams.errors import Fault
+from transformer_diagrams.graph.order import sources_first
 from transformer_diagrams.graph.program import ROOT, Atom, Feed, Program, Structure, Tap
 from transformer_diagrams.spec.blocks import walk
 from transformer_diagrams.spec.model import PREV, Block, PortSpec, Ref, Spec
@@ -430,37 +430,13 @@ class _Wirer:
             return tuple(range(len(atoms)))
         cut: set[tuple[int, int]] = set()  # one wire of each cycle that has been told
         while True:
-            order, missing = self.sorted(atoms, cut)
+            wires = ((feed.tap.atom, atom.index) for atom in atoms for feed in atom.feeds)
+            order, missing = sources_first(len(atoms), (wire for wire in wires if wire not in cut))
             if len(order) == len(atoms):
                 return None if cut else tuple(order)
             if len(cut) == _MOST_CYCLES:
                 return None
             cut.add(self.report_cycle(atoms, missing, cut))
-
-    @staticmethod
-    def sorted(
-        atoms: tuple[Atom, ...], cut: set[tuple[int, int]]
-    ) -> tuple[list[int], list[int]]:
-        """(the atoms that can be put in order, how many sources each of them all still lacks)."""
-        missing = [0] * len(atoms)
-        readers: list[list[int]] = [[] for _ in atoms]
-        for atom in atoms:
-            for source in {feed.tap.atom for feed in atom.feeds}:
-                if (source, atom.index) in cut:
-                    continue
-                missing[atom.index] += 1
-                readers[source].append(atom.index)
-        ready = [atom.index for atom in atoms if not missing[atom.index]]
-        heapq.heapify(ready)
-        order = []
-        while ready:
-            index = heapq.heappop(ready)
-            order.append(index)
-            for reader in readers[index]:
-                missing[reader] -= 1
-                if not missing[reader]:
-                    heapq.heappush(ready, reader)
-        return order, missing
 
     def report_cycle(
         self, atoms: tuple[Atom, ...], missing: list[int], cut: set[tuple[int, int]]
