@@ -11,7 +11,9 @@ import sys
 
 def main() -> None:
     """Run the program with the process's arguments and leave with its exit code."""
+    import atexit
     import gc
+    from contextlib import suppress
 
     # A figure makes many lasting objects and hardly a circle: looked for in large ones alone.
     gc.set_threshold(500_000, 20, 50)
@@ -24,5 +26,10 @@ def main() -> None:
     from transformer_diagrams.cli.app import run
 
     code = run(sys.argv[1:])
-    gc.freeze()  # the end of the process would look for circles in all that is left
-    sys.exit(code)
+    # As `sys.exit`, without taking all that is left apart: a tenth of the time of a figure.
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            with suppress(OSError, ValueError):
+                stream.flush()
+    os._exit(code)
