@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from transformer_diagrams.dims import DimError, Speller
+from transformer_diagrams.dims import Speller
 from transformer_diagrams.errors import Report
 from transformer_diagrams.graph.check import Inferences, Inferred
 from transformer_diagrams.graph.draw import Drawer
@@ -107,9 +107,6 @@ def relations_tex(spec: Spec, speller: Speller) -> list[str]:
     texts += [("", text.value) for text in spec.where]
     found = []
     for name, text in texts:
-        try:
-            written = speller.as_written(text)
-        except DimError:
-            continue
+        written = speller.as_written(text)
         found.append(f"{speller.tex(parse_cached(name))} = {written}" if name else written)
     return found

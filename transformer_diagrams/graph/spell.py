@@ -64,10 +64,7 @@ def proposed(spec: Spec, settings: Settings) -> dict[str, Dim]:
     found = {}
     for name, dim in spec.dims.items():
         if dim.default is not None and name not in said and name not in settings.numbers:
-            try:
-                found[name] = parse_cached(dim.default.value)
-            except DimError:  # told where it stands
-                continue
+            found[name] = parse_cached(dim.default.value)
     return found
 
 
