@@ -39,4 +39,5 @@ def place_across(w: Worded) -> None:
         lambda seg: w.tail_off.get((seg.tail, seg.tail_port), 0.0),
         lambda seg: w.head_off.get((seg.head, seg.head_port), 0.0),
         spans,
+        {i for i, placed in w.inside.items() if len(placed.outs) > 1 or len(placed.ins) > 1},
     )

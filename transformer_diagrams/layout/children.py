@@ -29,9 +29,8 @@ def place_children(w: Task, place: Place) -> Filled:
             into[edge.head.child].append(edge)
     for index, child in enumerate(w.group.children):
         if isinstance(child, Group):
-            inside[index] = place(
-                child, w.ctx, _child_sides(w, child, into[index]), w.group.kind != "root"
-            )
+            sides = _child_sides(w, child, into[index], index in alone)
+            inside[index] = place(child, w.ctx, sides, w.group.kind != "root")
         else:
             size = size_node(child, w.ctx, tower=index in alone)
             room = outputs_room(w.group, index, w.ctx) if len(child.outputs) > 1 else 0.0
@@ -77,8 +76,9 @@ def _align_lanes(inside: dict[int, Placed], gap: float) -> None:
         placed.move_lane(placed.ref + reach)
 
 
-def _child_sides(w: Task, child: Group, edges: list[Edge]) -> Sides:
-    """A framed child takes a flank port of ours on its own flank; others lean that way.
+def _child_sides(w: Task, child: Group, edges: list[Edge], alone: bool) -> Sides:
+    """A framed child, and a residual ``alone`` in its rank, take a flank port of ours on their
+    own flank; others lean that way.
 
     The parts of a split come to a residual in their order, on one side of it.
     """
@@ -91,7 +91,7 @@ def _child_sides(w: Task, child: Group, edges: list[Edge]) -> Sides:
             continue
         flank = w.sides.get(("in", edge.tail.port))
         lean = w.sides.get(("lean", edge.tail.port))
-        if flank and child.framed:
+        if flank and (child.framed or (alone and child.kind == "residual")):
             sides[("in", edge.head.port)] = flank
         elif flank or lean:
             sides[("lean", edge.head.port)] = flank or lean or ""

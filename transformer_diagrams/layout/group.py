@@ -13,18 +13,16 @@ from transformer_diagrams.layout.columns import place_columns
 from transformer_diagrams.layout.flanks import draw_flanks, plan_flanks
 from transformer_diagrams.layout.frames import add_frame, fold_title
 from transformer_diagrams.layout.labels import label_ends, label_nets, place_labels
-from transformer_diagrams.layout.layers import build_layers
 from transformer_diagrams.layout.measure import Context
 from transformer_diagrams.layout.names import name_ports
-from transformer_diagrams.layout.order import order_cells
 from transformer_diagrams.layout.placed import Placed
 from transformer_diagrams.layout.ports import (
-    fix_ports,
     measure_cells,
     spread_ports,
     straighten_ports,
 )
 from transformer_diagrams.layout.remarks import keep_room, place_remarks
+from transformer_diagrams.layout.search import best
 from transformer_diagrams.layout.stages import Aligned, Ranked, Sides, Standing, Task, Worded
 from transformer_diagrams.layout.turned import place_turned
 from transformer_diagrams.layout.wires import draw_lanes, draw_wires, place_spots, share_sides
@@ -42,9 +40,11 @@ def place(group: Group, ctx: Context, sides: Sides | None = None, nested: bool =
     if group.kind == "turned":
         return place_turned(group, ctx, place)
     filled = place_children(Task(group, ctx, sides, nested), place)
-    ranked = filled.grown(Ranked, layers=build_layers(group, sides, nested))
-    fix_ports(ranked)
-    order_cells(ranked.layers)
+    return best(filled, lay_out)
+
+
+def lay_out(ranked: Ranked) -> Placed:
+    """The passes that follow when the cells have their order, one after the other."""
     measure_cells(ranked)
     ported = spread_ports(ranked)
     remarks = keep_room(ported, tall=False)

@@ -8,12 +8,12 @@ ranks only. Edges of one source share their dummies, so a fan-out is one bus tha
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from itertools import pairwise
 
 from transformer_diagrams.graph.ir import BORDER, Edge, Group, Node
 from transformer_diagrams.layout.ranks import ranks_of
-from transformer_diagrams.layout.stream import aside, flow_of, is_wide, main_port, spine_of
+from transformer_diagrams.layout.stream import aside, fed_from_below, flow_of, is_wide, spine_of
 from transformer_diagrams.records import dataclass
 
 
@@ -34,7 +34,7 @@ class Cell:
     left: float = 0.0
     right: float = 0.0
     net: int = -1
-    beside: int = -1  # dummy: the circle that its line enters at the side
+    beside: int = -1  # dummy: the circle or box that its line enters at the side
     lean: str = ""  # "low" or "high": an `in` that comes from that flank, a dummy of that side
     u: float = 0.0
 
@@ -62,9 +62,10 @@ class Layers:
     nets: list[tuple[int, int]] = field(default_factory=list)  # (child or BORDER, port)
     net_of: dict[tuple[int, int], int] = field(default_factory=dict)  # the other way round
     cell_of: dict[tuple[int, int], int] = field(default_factory=dict)  # (child, slice) -> cell
-    entry_of: dict[int, int] = field(default_factory=dict)  # edge into a circle's side -> dummy
+    entry_of: dict[int, int] = field(default_factory=dict)  # edge into a side -> its dummy
     in_cell: dict[int, int] = field(default_factory=dict)
     out_cell: dict[int, int] = field(default_factory=dict)
+    loose: set[int] = field(default_factory=set)  # cells over the middle of their operands
     lane: str = "high"  # the side of residual paths
     # lines from or to a flank: (cell, side, channel, True when it comes from there)
     flanks: list[tuple[int, str, int, bool]] = field(default_factory=list)
@@ -72,6 +73,14 @@ class Layers:
     swap_cost: dict[int, float] = field(default_factory=dict)
     # where along its cell a port lies that cannot move: (cell, "in" | "out", port) -> 0..1
     fixed: dict[tuple[int, str, int], float] = field(default_factory=dict)
+
+    def again(self) -> Layers:
+        """The same layers in the same order, to be placed once more."""
+        return replace(
+            self,
+            cells=[replace(cell) for cell in self.cells],
+            segments=[replace(seg) for seg in self.segments],
+        )
 
     def tail_shift(self, seg: Segment) -> float:
         """Order of a segment among those that leave its tail."""
@@ -82,20 +91,24 @@ class Layers:
         return 0.001 * self.fixed.get((seg.head, "in", seg.head_port), 0.0)
 
 
-def build_layers(group: Group, sides: Mapping[tuple[str, int], str], nested: bool = True) -> Layers:
+def build_layers(
+    group: Group, sides: Mapping[tuple[str, int], str], nested: bool, late: bool, sided: bool
+) -> Layers:
     """Ranks and dummies of a group.
 
     ``sides`` maps ("in", port) or ("out", port) to "low" or "high" for ports on the flanks;
     those have no cell: their wires run in a channel to the border. ("lean", port) names an input
-    that lies at the start but comes from a flank: it stands outermost there.
+    that lies at the start but comes from a flank: it stands outermost there. If ``late``, every
+    child stands as near to its readers as it can, else to its sources; ``sided`` as in
+    `fed_from_below`.
     """
     layers = Layers()
     children = group.children
     flow = flow_of(group)
-    rank = ranks_of(group, flow)
+    rank = ranks_of(group, flow, late)
     flanked = aside(sides)
     spine = set(spine_of(group, nested, flanked)[0])
-    below = _fed_from_below(group, spine, nested, flanked)
+    below = fed_from_below(group, spine, nested, flanked, sided)
 
     def add(cell: Cell) -> int:
         cell.index = len(layers.cells)
@@ -106,7 +119,7 @@ def build_layers(group: Group, sides: Mapping[tuple[str, int], str], nested: boo
     ports = list(range(len(group.inputs)))
     if group.kind == "residual":  # its lane runs on one side: what else enters comes from the other
         lanes = {e.tail.port for e in group.edges if e.kind == "residual"}
-        high = {p for p in ports if sides.get(("lean", p)) == "high"} - lanes
+        high = {p for end in ("in", "lean") for p in ports if sides.get((end, p)) == "high"} - lanes
         layers.lane = "low" if high else "high"
         # what is needed first, nearest
         ports.sort(key=lambda p: (1, 0) if p in lanes else (2, p) if p in high else (0, -p))
@@ -125,7 +138,6 @@ def build_layers(group: Group, sides: Mapping[tuple[str, int], str], nested: boo
             layers.out_cell[port] = add(Cell(0, "out", top, port=port))
 
     net_index = layers.net_of
-    circles = {i for i, c in enumerate(children) if isinstance(c, Node) and c.form == "circle"}
     dummies: dict[tuple[int, int], int] = {}
     for _, edge in flow:
         key = (edge.tail.child, edge.tail.port)
@@ -137,9 +149,9 @@ def build_layers(group: Group, sides: Mapping[tuple[str, int], str], nested: boo
         net = net_index[(edge.tail.child, edge.tail.port)]
         tail = _tail_cell(layers, group, edge)
         head = _head_cell(layers, group, edge)
-        into_circle = edge.head.child in circles and head is not None
+        from_side = edge.head.child in below and head is not None
         flank = sides.get(("in", edge.tail.port), "") if edge.tail.child == BORDER else ""
-        if into_circle and flank and head is not None:
+        if from_side and flank and head is not None:
             at = layers.cells[head].rank
             layers.entry_of[index] = add(
                 Cell(0, "dummy", at, net=net, beside=head, lean=flank, port=edge.head.port)
@@ -155,7 +167,7 @@ def build_layers(group: Group, sides: Mapping[tuple[str, int], str], nested: boo
             continue
         first, last = layers.cells[tail].rank, layers.cells[head].rank
         path = [tail]
-        side_entry = into_circle and edge.head.port != below[edge.head.child]
+        side_entry = from_side and edge.head.port != below[edge.head.child]
         stop = last + 1 if side_entry else last
         for level in range(first + 1, stop):
             beside = head if level == last else -1
@@ -188,18 +200,6 @@ def build_layers(group: Group, sides: Mapping[tuple[str, int], str], nested: boo
     for cell in layers.cells:
         layers.ranks[cell.rank].append(cell.index)
     return layers
-
-
-def _fed_from_below(
-    group: Group, spine: set[int], nested: bool, flanked: int
-) -> dict[int, int]:
-    """The input of each circle that enters it from below; all others come from its sides."""
-    ports = {group.edges[i].head.child: group.edges[i].head.port for i in spine}
-    return {
-        index: ports[index] if index in ports else main_port(group, index, 0, nested, flanked)
-        for index, child in enumerate(group.children)
-        if isinstance(child, Node) and child.form == "circle"
-    }
 
 
 def _tail_cell(layers: Layers, group: Group, edge: Edge) -> int | None:

@@ -21,8 +21,8 @@ SWEEPS = 8
 BIG = 4000  # segments beyond which one sweep must do
 
 
-def order_cells(layers: Layers) -> None:
-    """Reorder ``layers.ranks`` in place."""
+def order_cells(layers: Layers, start: int) -> None:
+    """Reorder ``layers.ranks`` in place; ``start`` is one of ``STARTS``."""
     below: Near = defaultdict(list)
     above: Near = defaultdict(list)
     for seg in layers.segments:
@@ -30,23 +30,17 @@ def order_cells(layers: Layers) -> None:
         below[seg.head].append((seg.tail, layers.tail_shift(seg)))
     for cell, side, _, comes in layers.flanks:
         (below if comes else above)[cell].append((FLANKS[side], 0.0))
-    start = [list(r) for r in layers.ranks]
-    best, fewest = start, math.inf
     small = len(layers.segments) < BIG
-    for mirrored, balanced in STARTS if small else STARTS[:1]:
-        layers.ranks = [r[::-1] if mirrored else list(r) for r in start]
-        ranks, count = _settled(layers, below, above, balanced, SWEEPS if small else 1)
-        if count < fewest:
-            best, fewest = ranks, count
-        if not fewest:
-            break
-    layers.ranks = best
+    mirrored, balanced = STARTS[start]
+    if mirrored:
+        layers.ranks = [rank[::-1] for rank in layers.ranks]
+    layers.ranks = _settled(layers, below, above, balanced, SWEEPS if small else 1)
 
 
 def _settled(
     layers: Layers, below: Near, above: Near, balanced: bool, rounds: int
-) -> tuple[list[list[int]], float]:
-    """The best order that sweeps up and down come to, and its crossings."""
+) -> list[list[int]]:
+    """The best order that sweeps up and down come to."""
     best, fewest = layers.ranks, math.inf
     for turn in range(rounds + 1):
         upward = turn % 2 == 0
@@ -56,11 +50,11 @@ def _settled(
         if count < fewest:
             best, fewest = [list(r) for r in layers.ranks], count
         if not count:
-            return best, 0.0
+            return best
     layers.ranks = best
     if len(layers.segments) < 400:
-        fewest = _transpose(layers, fewest)
-    return layers.ranks, fewest
+        _transpose(layers, fewest)
+    return layers.ranks
 
 
 def crossings(layers: Layers) -> float:
@@ -156,30 +150,65 @@ def _tidy(layers: Layers, balanced: bool) -> None:
             rank[at:at] = sorted(group, key=lambda c: cells[c].port)
 
 
-def _transpose(layers: Layers, count: float) -> float:
-    """Swap neighbours while that removes crossings; circles keep their side entries beside them.
+def _transpose(layers: Layers, count: float) -> None:
+    """Swap neighbours, and change the sides of entries, while that removes crossings.
 
-    ``count`` are the crossings before; returns those after.
+    A box moves together with the entries at its sides. ``count`` are the crossings before.
     """
-    bound = {c.index for c in layers.cells if c.beside >= 0}
-    bound |= {c.beside for c in layers.cells if c.beside >= 0}
     for _ in range(6):
-        better = False
-        for rank in layers.ranks:
-            for i in range(len(rank) - 1):
-                if bound & {rank[i], rank[i + 1]} or not _swappable(layers, rank[i], rank[i + 1]):
-                    continue
-                rank[i], rank[i + 1] = rank[i + 1], rank[i]
-                after = crossings(layers)
-                if after < count:
-                    better, count = True, after
-                else:
-                    rank[i], rank[i + 1] = rank[i + 1], rank[i]
-        if not better:
+        before = count
+        for number, rank in enumerate(layers.ranks):
+            units = _units(layers, rank)
+            for i in range(len(units) - 1):
+                if _swappable(layers, units[i], units[i + 1]):
+                    swapped = [*units[:i], units[i + 1], units[i], *units[i + 2 :]]
+                    units, count = _better(layers, number, units, swapped, count)
+            for i in range(len(units)):
+                for other in _flipped(layers, units[i]):
+                    flipped = [*units[:i], other, *units[i + 1 :]]
+                    units, count = _better(layers, number, units, flipped, count)
+        if count == before:
             break
-    return count
 
 
-def _swappable(layers: Layers, a: int, b: int) -> bool:
-    one, two = layers.cells[a], layers.cells[b]
-    return "slice" not in (one.kind, two.kind) and not one.lean and not two.lean
+def _better(
+    layers: Layers, rank: int, units: list[list[int]], other: list[list[int]], count: float
+) -> tuple[list[list[int]], float]:
+    """Set a rank to the units with fewer crossings: these, with ``count``, or the other ones."""
+    kept = layers.ranks[rank]
+    layers.ranks[rank] = [c for unit in other for c in unit]
+    after = crossings(layers)
+    if after < count:
+        return other, after
+    layers.ranks[rank] = kept
+    return units, count
+
+
+def _units(layers: Layers, rank: list[int]) -> list[list[int]]:
+    """What moves as one in a rank: a box with the entries at its sides, else a single cell."""
+    units: dict[int, list[int]] = defaultdict(list)
+    for c in rank:
+        beside = layers.cells[c].beside
+        units[beside if beside >= 0 else c].append(c)
+    return list(units.values())
+
+
+def _flipped(layers: Layers, unit: list[int]) -> list[list[int]]:
+    """The unit of a box with one free entry moved to its other side, for each of them."""
+    found: list[list[int]] = []
+    box = next((i for i, c in enumerate(unit) if layers.cells[c].beside < 0), -1)
+    for i, c in enumerate(unit):
+        if i != box and not layers.cells[c].lean:
+            left = [d for d in unit[:box] if d != c] + ([c] if i > box else [])
+            right = ([c] if i < box else []) + [d for d in unit[box + 1 :] if d != c]
+            found.append([*left, unit[box], *right])
+    return found
+
+
+def _swappable(layers: Layers, one: list[int], two: list[int]) -> bool:
+    """Not so: lanes of a wide box, and what comes from a flank, which stands outermost."""
+    cells = [layers.cells[c] for c in (*one, *two)]
+    flanked = {c for c, _, _, _ in layers.flanks}
+    return not any(
+        c.kind == "slice" or (c.lean and (c.beside < 0 or c.index in flanked)) for c in cells
+    )

@@ -17,7 +17,7 @@ from transformer_diagrams.layout.stages import (
     Ranked,
     Worded,
 )
-from transformer_diagrams.layout.stream import is_wide, output_places
+from transformer_diagrams.layout.stream import flow_of, is_wide, output_places
 from transformer_diagrams.text import measure
 
 
@@ -93,8 +93,9 @@ def spread_ports(ranked: Ranked) -> Ported:
         ins[seg.head].append(seg)
         outs[seg.tail].append(seg)
     flank: dict[int, list[tuple[int, str]]] = defaultdict(list)
-    for edge in w.group.edges:
-        if edge.tail.child == BORDER and edge.kind != "residual":
+    for number, edge in enumerate(w.group.edges):
+        beside = edge.kind == "residual" or number in w.layers.entry_of
+        if edge.tail.child == BORDER and not beside:
             side = w.sides.get(("in", edge.tail.port))
             if side and edge.head.child != BORDER:
                 child = w.group.children[edge.head.child]
@@ -114,9 +115,9 @@ def spread_ports(ranked: Ranked) -> Ported:
             continue
         node = w.group.children[cell.child]
         assert isinstance(node, Node)
+        if node.ordered:
+            _check_sides(w, cell, place)
         if node.form == "circle":
-            if node.ordered:
-                _check_circle(w, cell, place)
             continue
         width = w.front(cell.child)
         arriving = sorted(ins[cell.index], key=lambda s: (place[s.tail], s.tail_port, s.head_port))
@@ -145,17 +146,17 @@ def spread_ports(ranked: Ranked) -> Ported:
     return w
 
 
-def _check_circle(w: Ported, circle: Cell, place: dict[int, int]) -> None:
-    """Have the operands of a circle named where they do not come in their order round it."""
+def _check_sides(w: Ported, box: Cell, place: dict[int, int]) -> None:
+    """Have operands that enter at a side named where they do not come in their order round it."""
     sides: list[tuple[int, int]] = []
-    for number, edge in enumerate(w.group.edges):
-        if edge.head.child == circle.child and edge.kind != "residual":
+    for number, edge in flow_of(w.group):
+        if edge.head.child == box.child:
             dummy = w.layers.entry_of.get(number)
-            at = 0 if dummy is None else -1 if place[dummy] < place[circle.index] else 1
+            at = 0 if dummy is None else -1 if place[dummy] < place[box.index] else 1
             sides.append((edge.head.port, at))
     for (a, first), (b, second) in combinations(sorted(sides), 2):
         if first > second:
-            w.named.update((("in", circle.child, a), ("in", circle.child, b)))
+            w.named.update((("in", box.child, a), ("in", box.child, b)))
 
 
 def _in_order(

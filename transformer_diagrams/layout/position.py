@@ -3,15 +3,16 @@
 Before: ordered ranks with known extents and port offsets. After: every cell has its u.
 Each block is one straight line (the main stream, a long edge, a box under its only reader).
 The blocks minimise the squared length of what is left crooked, keeping the order and the gaps.
-(Blocks after Brandes and Köpf 2001; the quadratic placement after Dwyer, Marriott, Stuckey 2005.)
+(The quadratic placement after Dwyer, Marriott, Stuckey 2005.)
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from itertools import pairwise
 
+from transformer_diagrams.layout.blocks import join_blocks
 from transformer_diagrams.layout.layers import Layers, Segment
 from transformer_diagrams.records import dataclass
 
@@ -28,21 +29,27 @@ class Pull:
     weight: float
 
 
+class _Contradiction(Exception):
+    """Blocks that cannot all keep the order of their cells."""
+
+
 def place_cells(
     layers: Layers,
     gap: Callable[[int, int], float],
     tail_offset: Callable[[Segment], float],
     head_offset: Callable[[Segment], float],
     spans: list[tuple[int, int, float]],
+    firm: Set[int] = frozenset(),
 ) -> None:
     """Set ``u`` of every cell.
 
     gap(a, b)   least distance between the extents of neighbours a, b in a rank
     *_offset    where a segment leaves or enters its cell, from the cell's u
     spans       (first cell, last cell, least distance of their u) for wide boxes
+    firm        cells with ports that cannot move: a line from each may be straight
     """
     cells = layers.cells
-    block, offset = _blocks(layers, tail_offset, head_offset)
+    block, offset = join_blocks(layers, gap, tail_offset, head_offset, firm)
     count = max(block, default=-1) + 1
     apart: dict[tuple[int, int], float] = {}
 
@@ -71,77 +78,13 @@ def place_cells(
         Pull(a, b, sum(s * w for s, w in many) / sum(w for _, w in many), sum(w for _, w in many))
         for (a, b), many in pulls.items()
     ]
-    x = solve(count, apart, wishes)
+    try:
+        x = solve(count, apart, wishes)
+    except _Contradiction:  # blocks that branch stand on both sides of one another
+        place_cells(layers, gap, tail_offset, head_offset, spans)
+        return
     for cell in cells:
         cell.u = x[block[cell.index]] + offset[cell.index]
-
-
-def _blocks(
-    layers: Layers,
-    tail_offset: Callable[[Segment], float],
-    head_offset: Callable[[Segment], float],
-) -> tuple[list[int], list[float]]:
-    """Join cells that shall stand in one line; returns block and offset within it, by cell."""
-    cells = layers.cells
-    outs: dict[int, list[Segment]] = defaultdict(list)
-    ins: dict[int, list[Segment]] = defaultdict(list)
-    for seg in layers.segments:
-        outs[seg.tail].append(seg)
-        ins[seg.head].append(seg)
-    place = {c: i for rank in layers.ranks for i, c in enumerate(rank)}
-
-    def rating(seg: Segment) -> float:
-        tail, head = cells[seg.tail], cells[seg.head]
-        if seg.spine:
-            return 100.0
-        if tail.kind == "dummy" and head.kind == "dummy":
-            return 50.0
-        fan_out, fan_in = outs[seg.tail], ins[seg.head]
-        middle_out = sorted(fan_out, key=lambda s: (place[s.head], s.head_port))
-        middle_in = sorted(fan_in, key=lambda s: (place[s.tail], s.tail_port))
-        score = 20.0
-        if "slice" in (tail.kind, head.kind):
-            score = 30.0
-        if len(fan_out) > 1 and (len(fan_out) % 2 == 0 or middle_out[len(fan_out) // 2] is not seg):
-            score -= 11.0 if head.kind == "dummy" else 14.0
-        if len(fan_in) > 1:
-            if any(s.spine for s in fan_in):
-                score -= 12.0
-            elif len(fan_in) % 2 == 0 or middle_in[len(fan_in) // 2] is not seg:
-                score -= 10.0
-        return score
-
-    chosen_up: dict[int, Segment] = {}
-    chosen_down: dict[int, Segment] = {}
-    taken: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    rated = [(rating(seg), i, seg) for i, seg in enumerate(layers.segments)]
-    for score, _, seg in sorted(rated, key=lambda r: (-r[0], r[1])):
-        if score <= 0 or seg.tail in chosen_up or seg.head in chosen_down:
-            continue
-        level = cells[seg.tail].rank
-        t, h = place[seg.tail], place[seg.head]
-        if any((t < a) != (h < b) for a, b in taken[level]):
-            continue
-        chosen_up[seg.tail] = seg
-        chosen_down[seg.head] = seg
-        taken[level].append((t, h))
-    block = [-1] * len(cells)
-    offset = [0.0] * len(cells)
-    number = 0
-    for rank in layers.ranks:
-        for cell in rank:
-            if cell in chosen_down:
-                continue
-            at, shift = cell, 0.0
-            while True:
-                block[at], offset[at] = number, shift
-                seg = chosen_up.get(at)  # type: ignore[assignment]
-                if seg is None:
-                    break
-                shift += tail_offset(seg) - head_offset(seg)
-                at = seg.head
-            number += 1
-    return block, offset
 
 
 def solve(count: int, apart: dict[tuple[int, int], float], wishes: list[Pull]) -> list[float]:
@@ -264,5 +207,6 @@ def _packed(
             waits[j] -= 1
             if not waits[j]:
                 ready.append(j)
-    assert done == count, "the order of cells contradicts itself"
+    if done < count:
+        raise _Contradiction
     return x

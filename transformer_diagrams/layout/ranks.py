@@ -8,8 +8,11 @@ from transformer_diagrams.graph.ir import BORDER, Edge, Group, Node
 from transformer_diagrams.layout.stream import flow_of
 
 
-def ranks_of(group: Group, flow: list[tuple[int, Edge]]) -> list[int]:
-    """Longest-path ranks from 1; a child without inputs sits one rank below its first reader."""
+def ranks_of(group: Group, flow: list[tuple[int, Edge]], late: bool = False) -> list[int]:
+    """Longest-path ranks from 1.
+
+    A child without inputs sits one rank below its first reader; if ``late``, every child does.
+    """
     count = len(group.children)
     waits = [0] * count
     readers: dict[int, list[int]] = defaultdict(list)
@@ -34,7 +37,7 @@ def ranks_of(group: Group, flow: list[tuple[int, Edge]]) -> list[int]:
             if not waits[reader]:
                 ready.append(reader)
     for index in reversed(order):
-        if not fed[index] and readers[index]:
+        if (late or not fed[index]) and readers[index]:
             rank[index] = min(rank[r] for r in readers[index]) - 1
     lowest = min(rank, default=1)
     return [r - lowest + 1 for r in rank]

@@ -1,4 +1,8 @@
-"""What flows through a group: the edges laid out in ranks, and the main stream among them."""
+"""What flows through a group: the edges laid out in ranks, the main stream, and what meets it.
+
+What enters a box beside the stream is a branch of the same source (two projections meet in a
+product), or one thing more (a gate, a bias, a memory).
+"""
 
 from __future__ import annotations
 
@@ -197,3 +201,76 @@ def _went_into(feeds: _Feeds, end: End, other: End) -> bool:
                 seen.add(edge.tail.child)
                 todo.append(edge.tail.child)
     return False
+
+
+def meets_of(group: Group, nested: bool, flanked: int) -> list[int]:
+    """The children of the stream in which branches of one source meet, the last one first."""
+    feeds = _feeds_of(_Same(group))
+    found: list[int] = []
+    for number in spine_of(group, nested, flanked)[0]:
+        tail, child = group.edges[number].tail, group.edges[number].head.child
+        if child == BORDER or is_wide(group.children[child]):
+            continue
+        ends = {edge.tail for edge in feeds.into.get(child, ())}
+        if isinstance(group.children[child], Node) and any(
+            _kin(feeds, group, tail, end) for end in ends if end != tail
+        ):
+            found.append(child)
+    return found
+
+
+def parting_of(group: Group, nested: bool, flanked: int, meet: int) -> End | None:
+    """The end below ``meet`` at which the stream parts into what comes together there."""
+    readers: dict[End, set[int]] = defaultdict(set)
+    for edge in group.edges:
+        if edge.kind != "residual":
+            readers[edge.tail].add(edge.head.child)
+    below = False
+    for number in spine_of(group, nested, flanked)[0]:
+        edge = group.edges[number]
+        below = below or edge.head.child == meet
+        if below and len(readers[edge.tail]) > 1:
+            return edge.tail
+    return None
+
+
+def fed_from_below(
+    group: Group, spine: set[int], nested: bool, flanked: int, sided: bool
+) -> dict[int, int]:
+    """The input that comes from below, for each child whose other inputs come from its sides.
+
+    Circles are such children; if ``sided``, so are boxes that a stream goes through with one
+    thing more that is no branch of it.
+    """
+    feeds = _feeds_of(_Same(group))
+    drawn: dict[int, dict[int, End]] = defaultdict(dict)
+    for _, edge in flow_of(group):
+        drawn[edge.head.child][edge.head.port] = edge.tail
+    streams = {group.edges[i].head.child: group.edges[i].head.port for i in spine}
+    below: dict[int, int] = {}
+    for index, child in enumerate(group.children):
+        if not isinstance(child, Node) or is_wide(child):
+            continue
+        main = streams.get(index)
+        if main is None:
+            main = main_port(group, index, 0, nested, flanked)
+        tails = drawn[index]
+        box = sided and child.form == "box" and not child.stack and main in tails
+        others = [tail for port, tail in tails.items() if port != main]
+        one_more = box and len(others) == 1 and not _kin(feeds, group, tails[main], others[0])
+        if child.form == "circle" or one_more:
+            below[index] = main
+    return below
+
+
+def _kin(feeds: _Feeds, group: Group, one: End, two: End) -> bool:
+    """True for two branches of one source, neither made from the other, and for two groups."""
+    if one == two:
+        return True
+    if BORDER in (one.child, two.child):
+        return False
+    groups = [isinstance(group.children[end.child], Group) for end in (one, two)]
+    if any(groups):
+        return all(groups)
+    shared = _outer_bits(feeds.outer, one) & _outer_bits(feeds.outer, two)
+    return bool(shared) and not _went_into(feeds, one, two) and not _went_into(feeds, two, one)

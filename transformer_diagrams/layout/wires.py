@@ -6,7 +6,7 @@ import math
 from collections import defaultdict
 from itertools import pairwise
 
-from transformer_diagrams.graph.ir import BORDER
+from transformer_diagrams.graph.ir import BORDER, Node
 from transformer_diagrams.layout.layers import Segment
 from transformer_diagrams.layout.placed import Gate, Placed, Point, Spot, Wire, straightened
 from transformer_diagrams.layout.stages import PORT_GAP, Stacked, Standing
@@ -84,7 +84,8 @@ def draw_wires(w: Standing) -> Placed:
         out.outs[port] = Gate("end", cells[cell].u)
     out.length = w.top[-1] if w.top else 0.0
     edges, port = spine_of(w.group, w.nested, aside(w.sides))
-    out.spine = frozenset(edges)
+    # where the stream gives way to stand over a middle, it is no straight line
+    out.spine = frozenset(number for number in edges if _upright(w, number))
     if port >= 0 and port in layers.in_cell:
         out.ref = cells[layers.in_cell[port]].u
     elif edges and w.group.edges[edges[-1]].tail.child != BORDER:
@@ -95,16 +96,26 @@ def draw_wires(w: Standing) -> Placed:
     return out
 
 
+def _upright(w: Standing, number: int) -> bool:
+    """False for a piece of the stream that gives way, to or from what stands over a middle."""
+    steps = set(pairwise(w.layers.paths[number]))
+    return all(seg.spine for seg in w.layers.segments if (seg.tail, seg.head) in steps)
+
+
 def at_side(w: Standing, dummy: int) -> list[Point]:
-    """Where the line through a dummy beside a circle turns, and where it meets the circle."""
+    """Where the line through a dummy beside a circle or box turns, and where it meets it."""
     cell = w.layers.cells[dummy]
     circle = w.layers.cells[cell.beside]
-    v, reach = _port_of_circle(w, cell.beside, w.slots.get(dummy, 0.0))
+    v, reach = _port_at_side(w, cell.beside, w.slots.get(dummy, 0.0))
     return [(cell.u, v), (circle.u + (reach if cell.u > circle.u else -reach), v)]
 
 
-def _port_of_circle(w: Standing, circle: int, offset: float) -> tuple[float, float]:
-    """v of a port at a circle's side, and how far it lies from the centre across the flow."""
+def _port_at_side(w: Standing, circle: int, offset: float) -> tuple[float, float]:
+    """v of a port at the side of a circle or box, and how far it lies from its column."""
+    child = w.layers.cells[circle].child
+    node = w.group.children[child]
+    if isinstance(node, Node) and node.form == "box":
+        return w.middle(w.layers.cells[circle].rank), w.front(child) / 2
     radius = w.ctx.sizes.circle_radius
     return w.middle(w.layers.cells[circle].rank) + offset, math.sqrt(radius**2 - offset**2)
 
@@ -148,7 +159,7 @@ def draw_lanes(w: Standing, out: Placed) -> None:
             continue
         lane += s.lane_gap if on_right else -s.lane_gap
         circle = w.layers.cell_of[(edge.head.child, 0)]
-        center, reach = _port_of_circle(w, circle, w.slots.get(-1 - number, 0.0))
+        center, reach = _port_at_side(w, circle, w.slots.get(-1 - number, 0.0))
         end = w.layers.cells[circle].u + (reach if on_right else -reach)
         if edge.tail.child == BORDER:
             cell = w.layers.in_cell.get(edge.tail.port)
