@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from transformer_diagrams.graph.ir import Node
 from transformer_diagrams.layout.placed import SAME, Note, Point, Wire
-from transformer_diagrams.layout.stages import PLAIN, Standing
-from transformer_diagrams.layout.stream import flow_of
+from transformer_diagrams.layout.stages import Standing
+from transformer_diagrams.layout.stream import PLAIN, flow_of
 from transformer_diagrams.text import measure
 
 ASIDE = 1.5  # from a line to its name

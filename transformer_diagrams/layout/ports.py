@@ -10,14 +10,13 @@ from transformer_diagrams.graph.ir import BORDER, Node
 from transformer_diagrams.layout.layers import Cell, Segment
 from transformer_diagrams.layout.stages import (
     NARROW,
-    PLAIN,
     PORT_EDGE,
     PORT_GAP,
     Ported,
     Ranked,
     Worded,
 )
-from transformer_diagrams.layout.stream import flow_of, is_wide, output_places
+from transformer_diagrams.layout.stream import PLAIN, flow_of, is_wide, output_places
 from transformer_diagrams.text import measure
 
 

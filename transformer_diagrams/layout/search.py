@@ -27,6 +27,7 @@ CROSSING = 80.0
 BEND = 10.0
 LENGTH = 0.06  # a point of line
 EXTENT = 0.6  # a point of the group's width or length
+SWAP = 20.0  # two neighbours that stand in another order than written
 SKEW = 0.25  # a point between a meeting and the middle of what meets there
 LARGE = 300  # children beyond which there is one candidate
 
@@ -40,7 +41,7 @@ def best(w: Filled, lay_out: Callable[[Ranked], Placed]) -> Placed:
             ranked = w.grown(Ranked, layers=layers.again())
             _loosen(ranked, meets[len(meets) - loosened :])
             placed = lay_out(ranked)
-            spent = cost(w.group, placed, meets)
+            spent = cost(w.group, placed, meets) + SWAP * _swapped(w.group, layers)
             if spent < least - SAME:
                 found, least = placed, spent
         if all(len(wire.points) == 2 for wire in found.wires if not wire.lane):
@@ -109,6 +110,18 @@ def cost(group: Group, placed: Placed, meets: list[int]) -> float:
         + EXTENT * (placed.width + placed.length)
         + SKEW * skew
     )
+
+
+def _swapped(group: Group, layers: Layers) -> int:
+    """Neighbours in a rank, children or ports of the group, in another order than the author's."""
+    cells, swapped = layers.cells, 0
+    for rank in layers.ranks:
+        children = [cells[c].child for c in rank if cells[c].child >= 0]
+        ports = [cells[c].port for c in rank if cells[c].kind in ("in", "out")]
+        if group.kind == "residual":  # its inputs stand as they are needed
+            ports = []
+        swapped += sum(a > b for a, b in (*pairwise(children), *pairwise(ports)))
+    return swapped
 
 
 def _crossings(

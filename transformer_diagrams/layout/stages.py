@@ -24,7 +24,6 @@ Place = Callable[[Group, Context, Sides, bool], Placed]
 
 NARROW = 4.0  # half width of a passing line's cell
 FOLD_BEYOND = 16.0  # a frame may grow this much for its title before the title is folded
-PLAIN = ("a", "b")  # names of operands that tell no more than their places
 PORT_GAP = 7.0  # least distance of two ports of a box
 PORT_EDGE = 5.0  # least distance of a port from its box's corner
 Later = TypeVar("Later", bound="Task")

@@ -14,6 +14,8 @@ from itertools import permutations
 from transformer_diagrams.graph.ir import BORDER, Edge, End, Group, Node
 from transformer_diagrams.records import dataclass
 
+PLAIN = ("a", "b")  # names of operands that tell no more than their places
+
 
 def flow_of(group: Group) -> list[tuple[int, Edge]]:
     """The edges that are laid out in ranks, with their numbers.
@@ -256,6 +258,8 @@ def fed_from_below(
             main = main_port(group, index, 0, nested, flanked)
         tails = drawn[index]
         box = sided and child.form == "box" and not child.stack and main in tails
+        if box and child.ordered and not child.alike and child.inputs[0].name in PLAIN:
+            box = False  # of a product or difference neither operand is beside the other
         others = [tail for port, tail in tails.items() if port != main]
         one_more = box and len(others) == 1 and not _kin(feeds, group, tails[main], others[0])
         if child.form == "circle" or one_more:
