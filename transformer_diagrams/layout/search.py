@@ -25,6 +25,8 @@ from transformer_diagrams.layout.stream import aside, meets_of, parting_of
 # What a placement costs, in points of length.
 CROSSING = 80.0
 BEND = 10.0
+KINK = 40.0  # an offset of less than KINKED points between two parallel runs of one line
+KINKED = 12.0
 LENGTH = 0.06  # a point of line
 EXTENT = 0.6  # a point of the group's width or length
 SWAP = 20.0  # two neighbours that stand in another order than written
@@ -87,7 +89,7 @@ def cost(group: Group, placed: Placed, meets: list[int]) -> float:
     from the middle of what meets in them."""
     level: list[tuple[tuple[int, int], Point, Point]] = []
     upright: list[tuple[tuple[int, int], Point, Point]] = []
-    bends, length = 0, 0.0
+    bends, kinks, length = 0, 0, 0.0
     starts: dict[int, list[float]] = defaultdict(list)
     for wire in placed.wires:
         edge = group.edges[wire.edge]
@@ -95,6 +97,7 @@ def cost(group: Group, placed: Placed, meets: list[int]) -> float:
         if not wire.lane:
             bends += len(wire.points) - 2
             starts[edge.head.child].append(wire.points[0][0])
+            kinks += sum(math.dist(a, b) < KINKED for a, b in pairwise(wire.points[1:-1]))
         for a, b in pairwise(wire.points):
             length += abs(a[0] - b[0]) + abs(a[1] - b[1])
             (level if abs(a[1] - b[1]) < SAME else upright).append((net, min(a, b), max(a, b)))
@@ -106,6 +109,7 @@ def cost(group: Group, placed: Placed, meets: list[int]) -> float:
     return (
         CROSSING * _crossings(level, upright)
         + BEND * bends
+        + KINK * kinks
         + LENGTH * length
         + EXTENT * (placed.width + placed.length)
         + SKEW * skew

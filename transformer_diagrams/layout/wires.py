@@ -98,7 +98,7 @@ def draw_wires(w: Standing) -> Placed:
 
 def _upright(w: Standing, number: int) -> bool:
     """False for a piece of the stream that gives way, to or from what stands over a middle."""
-    steps = set(pairwise(w.layers.paths[number]))
+    steps = set(pairwise(w.layers.paths.get(number, ())))  # none: another line stands for it
     return all(seg.spine for seg in w.layers.segments if (seg.tail, seg.head) in steps)
 
 
