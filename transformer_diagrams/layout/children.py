@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import replace
 
 from transformer_diagrams.graph.ir import BORDER, Edge, Group, Node
@@ -16,8 +18,17 @@ from transformer_diagrams.layout.stream import is_wide, output_places
 NEAR_LANES = 3.0  # lane gaps: lanes of siblings that differ by no more run in one line
 
 
-def place_children(w: Task, place: Place) -> Filled:
-    """Size every child; ``place`` lays out a group."""
+def place_children(
+    w: Task,
+    place: Place,
+    known: Mapping[int, Placed] | None = None,
+    wished: Mapping[int, Sides] | None = None,
+) -> Filled:
+    """Size every child; ``place`` lays out a group.
+
+    The groups ``known`` are laid out already, but for those with ``wished`` orders of their ports.
+    """
+    known, wished = known or {}, wished or {}
     inside: dict[int, Placed] = {}
     sized: dict[int, Sized] = {}
     roomy: set[int] = set()
@@ -28,8 +39,10 @@ def place_children(w: Task, place: Place) -> Filled:
         if edge.kind != "residual":
             into[edge.head.child].append(edge)
     for index, child in enumerate(w.group.children):
-        if isinstance(child, Group):
-            sides = _child_sides(w, child, into[index], index in alone)
+        if isinstance(child, Group) and index in known and index not in wished:
+            inside[index] = deepcopy(known[index])  # its lane may yet be moved
+        elif isinstance(child, Group):
+            sides = _child_sides(w, child, into[index], index in alone) | wished.get(index, {})
             inside[index] = place(child, w.ctx, sides, w.group.kind != "root")
         else:
             size = size_node(child, w.ctx, tower=index in alone)

@@ -26,6 +26,7 @@ from transformer_diagrams.layout.search import best
 from transformer_diagrams.layout.stages import Aligned, Ranked, Sides, Standing, Task, Worded
 from transformer_diagrams.layout.turned import place_turned
 from transformer_diagrams.layout.wires import draw_lanes, draw_wires, place_spots, share_sides
+from transformer_diagrams.layout.wishes import wishes_of
 
 
 def place(group: Group, ctx: Context, sides: Sides | None = None, nested: bool = False) -> Placed:
@@ -39,8 +40,14 @@ def place(group: Group, ctx: Context, sides: Sides | None = None, nested: bool =
         return place_columns(group, ctx, sides, place)
     if group.kind == "turned":
         return place_turned(group, ctx, place)
-    filled = place_children(Task(group, ctx, sides, nested), place)
-    return best(filled, lay_out)
+    task = Task(group, ctx, sides, nested)
+    filled = place_children(task, place)
+    placed = best(filled, lay_out)
+    wished = wishes_of(filled, placed)
+    if not wished:
+        return placed
+    again = best(place_children(task, place, filled.inside, wished), lay_out)
+    return again if again.cost < placed.cost else placed
 
 
 def lay_out(ranked: Ranked) -> Placed:

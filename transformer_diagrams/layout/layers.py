@@ -69,6 +69,8 @@ class Layers:
     lane: str = "high"  # the side of residual paths
     # lines from or to a flank: (cell, side, channel, True when it comes from there)
     flanks: list[tuple[int, str, int, bool]] = field(default_factory=list)
+    # 0..1: where the line outside a port of the group comes from or goes to, among the others
+    wishes: dict[int, float] = field(default_factory=dict)  # by cell
     # what it costs, in crossings, that two operands of a cell stand in the other order
     swap_cost: dict[int, float] = field(default_factory=dict)
     # where along its cell a port lies that cannot move: (cell, "in" | "out", port) -> 0..1
@@ -196,6 +198,11 @@ def build_layers(
         if side_entry:
             path.append(head)
         layers.paths[index] = path
+    for kind, ports_of in (("in", layers.in_cell), ("out", layers.out_cell)):
+        wished = [p for p in ports_of if ("order " + kind, p) in sides]
+        wished.sort(key=lambda p: sides["order " + kind, p])
+        for i, port in enumerate(wished):
+            layers.wishes[ports_of[port]] = (i + 0.5) / len(wished)
     layers.ranks = [[] for _ in range(top + 1)]
     for cell in layers.cells:
         layers.ranks[cell.rank].append(cell.index)

@@ -16,6 +16,7 @@ from transformer_diagrams.layout.layers import Layers
 Near = dict[int, list[tuple[int, float]]]
 
 FLANKS = {"low": -1, "high": -2}  # stand for cells beyond all others
+WISHED = -3  # from here on down: where the line outside a port comes from or goes to
 STARTS = ((False, True), (False, False), (True, True), (True, False))  # mirrored, balanced
 SWEEPS = 8
 BIG = 4000  # segments beyond which one sweep must do
@@ -30,6 +31,8 @@ def order_cells(layers: Layers, start: int) -> None:
         below[seg.head].append((seg.tail, layers.tail_shift(seg)))
     for cell, side, _, comes in layers.flanks:
         (below if comes else above)[cell].append((FLANKS[side], 0.0))
+    for cell in layers.wishes:
+        (below if layers.cells[cell].kind == "in" else above)[cell].append((WISHED - cell, 0.0))
     small = len(layers.segments) < BIG
     mirrored, balanced = STARTS[start]
     if mirrored:
@@ -72,6 +75,10 @@ def crossings(layers: Layers) -> float:
     for cell, side, level, comes in layers.flanks:
         border = -1.0 if side == "low" else 1.0 * len(layers.cells)
         by_rank[level].append((border, place[cell]) if comes else (place[cell], border))
+    for cell, wish in layers.wishes.items():
+        by_rank[-1 if layers.cells[cell].kind == "in" else len(layers.ranks)].append(
+            (wish, place[cell])
+        )
     total = 0.0
     for pairs in by_rank.values():
         total += _inversions(pairs)
@@ -92,6 +99,7 @@ def _inversions(pairs: list[tuple[float, float]]) -> int:
 
 def _sweep(layers: Layers, near: Near, *, upward: bool) -> None:
     place: dict[int, float] = {FLANKS["low"]: -0.5, FLANKS["high"]: 1.5}
+    place.update((WISHED - cell, wish) for cell, wish in layers.wishes.items())
     ranks = layers.ranks if upward else layers.ranks[::-1]
     for rank in ranks:
         keys: dict[int, tuple[float, int]] = {}

@@ -76,6 +76,7 @@ class Placed:
     trunks: dict[int, list[Wire]] = field(default_factory=dict)  # inputs with several readers
     lane: float | None = None  # u of the residual lane
     spine: frozenset[int] = frozenset()
+    cost: float = 0.0  # what the search says of it, and of all in it
 
     def shift_u(self, by: float) -> None:
         """Move everything by ``by`` across the flow."""

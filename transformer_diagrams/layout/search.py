@@ -48,6 +48,7 @@ def best(w: Filled, lay_out: Callable[[Ranked], Placed]) -> Placed:
                 found, least = placed, spent
         if all(len(wire.points) == 2 for wire in found.wires if not wire.lane):
             break
+    found.cost = least + sum(child.cost for child in w.inside.values())
     return found
 
 
