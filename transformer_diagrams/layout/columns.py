@@ -1,16 +1,18 @@
 """Columns side by side (encoder and decoder, teacher and student), and the lines between them.
 
-Before: a `columns` group, its columns not yet laid out. After: all stand on one base line; a line
-from one column to another runs in the gutter and enters the other's flank.
+Before: a `columns` group, its columns not yet laid out. After: they stand on one base line, or
+higher where that makes a line between them straight and costs less; a line from one column to
+another runs in the gutter and enters the other's flank.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from transformer_diagrams.graph.ir import BORDER, Group
 from transformer_diagrams.layout.channels import Net, assign_tracks
+from transformer_diagrams.layout.cost import cost
 from transformer_diagrams.layout.measure import Context
 from transformer_diagrams.layout.placed import (
     SAME,
@@ -21,16 +23,17 @@ from transformer_diagrams.layout.placed import (
     Wire,
     straightened,
 )
+from transformer_diagrams.theme import Sizes
 
 Sides = dict[tuple[str, int], str]
 Place = Callable[[Group, Context, Sides, bool], Placed]
+RAISED = 20.0  # what it costs that a column does not stand on the base line
 RISE = 12.0  # from a column's top to the first track above it
 
 
 def place_columns(group: Group, ctx: Context, sides: Sides, place: Place) -> Placed:
     """Lay out a group of columns."""
     del sides  # ports of a `columns` group always lie at its start and end
-    s, out = ctx.sizes, Placed()
     wanted: list[Sides] = [{} for _ in group.children]
     for edge in group.edges:
         tail, head = edge.tail.child, edge.head.child
@@ -43,16 +46,52 @@ def place_columns(group: Group, ctx: Context, sides: Sides, place: Place) -> Pla
         place(child, ctx, side, True)  # type: ignore[arg-type]
         for child, side in zip(group.children, wanted, strict=True)
     ]
-    runs = _plan(group, columns, s.track_gap)
+    found = _stood(group, columns, [0.0] * len(columns), ctx.sizes)
+    heights, least = [0.0] * len(columns), cost(group, found)
+    for index in range(len(columns)):
+        for height in _straight(group, columns, heights, index):
+            tried = [*heights[:index], height, *heights[index + 1 :]]
+            raised = RAISED * sum(height > 0 for height in tried)
+            spent = cost(group, _stood(group, columns, tried, ctx.sizes)) + raised
+            if spent < least - SAME:
+                heights, least = tried, spent
+    found = _stood(group, columns, heights, ctx.sizes)
+    found.cost = least + sum(column.cost for column in columns)
+    return found
+
+
+def _straight(
+    group: Group, columns: list[Placed], heights: list[float], index: int
+) -> Iterator[float]:
+    """The heights of a column at which a line from or to another column runs straight across."""
+    for edge in group.edges:
+        tail, head = edge.tail.child, edge.head.child
+        if BORDER in (tail, head) or index not in (tail, head):
+            continue
+        gate = columns[tail].outs[edge.tail.port]
+        leaves = columns[tail].length + RISE if gate.side == "end" else gate.at
+        apart = leaves + heights[tail] - columns[head].ins[edge.head.port].at - heights[head]
+        height = heights[index] + (apart if index == head else -apart)
+        if height > SAME:
+            yield height
+
+
+def _stood(group: Group, columns: list[Placed], heights: list[float], s: Sizes) -> Placed:
+    """The columns at their heights, and all lines from and to them."""
+    out = Placed()
+    runs = _plan(group, columns, heights, s.track_gap)
     lanes = _lanes(runs)
     u = 0.0
     for index, placed in enumerate(columns):
-        out.spots.append(Spot(index, u, 0.0, placed.width, placed.length, placed))
+        out.spots.append(Spot(index, u, heights[index], placed.width, placed.length, placed))
         nets = {net for gutter, net in lanes if gutter == index}
         u += placed.width + s.gap_column + 10.0 + s.track_gap * len(nets)
     out.width = max((sp.u + sp.du for sp in out.spots), default=0.0)
     out.length = max(
-        [*(p.length for p in columns), *(r.level + 4.0 for r in runs if r.level is not None)],
+        [
+            *(spot.v + spot.dv for spot in out.spots),
+            *(r.level + 4.0 for r in runs if r.level is not None),
+        ],
         default=0.0,
     )
     for number, edge in enumerate(group.edges):
@@ -106,7 +145,9 @@ class _Run:
         return (tail, self.head - 1) if tail < self.head else (tail - 1, self.head)
 
 
-def _plan(group: Group, columns: list[Placed], track: float) -> list[_Run]:
+def _plan(
+    group: Group, columns: list[Placed], heights: list[float], track: float
+) -> list[_Run]:
     """Where every line between columns runs: one level over the columns for each tensor."""
     runs: list[_Run] = []
     over: dict[tuple[int, int], float] = {}  # the least level of a tensor that runs over columns
@@ -116,11 +157,13 @@ def _plan(group: Group, columns: list[Placed], track: float) -> list[_Run]:
             continue
         gate, net = columns[tail].outs[edge.tail.port], (tail, edge.tail.port)
         passed = range(tail + 1, head) if tail < head else range(head + 1, tail)
-        top = max((columns[i].length for i in passed), default=0.0)
-        leaves = None if gate.side == "end" else gate.at
-        best = max(columns[tail].length, top) + RISE if leaves is None else leaves
-        columns[head].move_gate(edge.head.port, best)
-        runs.append(_Run(number, net, head, leaves, None, columns[head].ins[edge.head.port].at))
+        top = max((heights[i] + columns[i].length for i in passed), default=0.0)
+        leaves = None if gate.side == "end" else heights[tail] + gate.at
+        ends = heights[tail] + columns[tail].length
+        best = max(ends, top) + RISE if leaves is None else leaves
+        columns[head].move_gate(edge.head.port, best - heights[head])
+        target = heights[head] + columns[head].ins[edge.head.port].at
+        runs.append(_Run(number, net, head, leaves, None, target))
         if (leaves is None and runs[-1].target < best - 1.0) or (leaves is not None and top):
             runs[-1].level = max(best, top + RISE)
             over[net] = max(over.get(net, 0.0), runs[-1].level)
@@ -171,7 +214,7 @@ def _points(
     near, far = run.gutters
     end = (b.u if rightward else b.u + b.du, run.target)
     if run.leaves is None:
-        start = (a.u + gate.at, a.dv)
+        start = (a.u + gate.at, a.v + a.dv)
         if run.level is None:
             return [start, (start[0], run.target), end]
         return [start, (start[0], run.level), (lane(far), run.level), (lane(far), run.target), end]

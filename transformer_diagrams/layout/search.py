@@ -10,27 +10,19 @@ it is.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Callable, Iterator
 from itertools import pairwise, product
 
 from transformer_diagrams.graph.ir import Group
+from transformer_diagrams.layout.cost import cost
 from transformer_diagrams.layout.layers import Layers, build_layers
 from transformer_diagrams.layout.order import STARTS, order_cells
-from transformer_diagrams.layout.placed import SAME, Placed, Point
+from transformer_diagrams.layout.placed import SAME, Placed
 from transformer_diagrams.layout.ports import fix_ports
 from transformer_diagrams.layout.stages import Filled, Ranked
 from transformer_diagrams.layout.stream import aside, meets_of, parting_of
 
-# What a placement costs, in points of length.
-CROSSING = 80.0
-BEND = 10.0
-KINK = 40.0  # an offset of less than KINKED points between two parallel runs of one line
-KINKED = 12.0
-LENGTH = 0.06  # a point of line
-EXTENT = 0.6  # a point of the group's width or length
 SWAP = 20.0  # two neighbours that stand in another order than written
-SKEW = 0.25  # a point between a meeting and the middle of what meets there
 LARGE = 300  # children beyond which there is one candidate
 
 
@@ -85,38 +77,6 @@ def _loosen(w: Ranked, meets: list[int]) -> None:
             seg.spine = False
 
 
-def cost(group: Group, placed: Placed, meets: list[int]) -> float:
-    """What a placed group costs: crossings, bends, length, extent, and how far meetings stand
-    from the middle of what meets in them."""
-    level: list[tuple[tuple[int, int], Point, Point]] = []
-    upright: list[tuple[tuple[int, int], Point, Point]] = []
-    bends, kinks, length = 0, 0, 0.0
-    starts: dict[int, list[float]] = defaultdict(list)
-    for wire in placed.wires:
-        edge = group.edges[wire.edge]
-        net = (edge.tail.child, edge.tail.port)
-        if not wire.lane:
-            bends += len(wire.points) - 2
-            starts[edge.head.child].append(wire.points[0][0])
-            kinks += sum(math.dist(a, b) < KINKED for a, b in pairwise(wire.points[1:-1]))
-        for a, b in pairwise(wire.points):
-            length += abs(a[0] - b[0]) + abs(a[1] - b[1])
-            (level if abs(a[1] - b[1]) < SAME else upright).append((net, min(a, b), max(a, b)))
-    skew = sum(
-        abs(spot.u + spot.du / 2 - (min(starts[spot.child]) + max(starts[spot.child])) / 2)
-        for spot in placed.spots
-        if spot.child in meets
-    )
-    return (
-        CROSSING * _crossings(level, upright)
-        + BEND * bends
-        + KINK * kinks
-        + LENGTH * length
-        + EXTENT * (placed.width + placed.length)
-        + SKEW * skew
-    )
-
-
 def _swapped(group: Group, layers: Layers) -> int:
     """Neighbours in a rank, children or ports of the group, in another order than the author's."""
     cells, swapped = layers.cells, 0
@@ -127,19 +87,3 @@ def _swapped(group: Group, layers: Layers) -> int:
             ports = []
         swapped += sum(a > b for a, b in (*pairwise(children), *pairwise(ports)))
     return swapped
-
-
-def _crossings(
-    level: list[tuple[tuple[int, int], Point, Point]],
-    upright: list[tuple[tuple[int, int], Point, Point]],
-) -> int:
-    """Places where pieces of different nets cross."""
-    upright.sort(key=lambda piece: piece[1])
-    found: set[tuple[tuple[int, int], tuple[int, int], int, int]] = set()
-    for net, (left, v), (right, _) in level:
-        for other, (u, low), (_, high) in upright:
-            if u >= right - 0.5:
-                break
-            if u > left + 0.5 and low + 0.5 < v < high - 0.5 and other != net:
-                found.add((net, other, round(u), round(v)))
-    return len(found)
