@@ -46,10 +46,11 @@ def measure_cells(w: Ranked) -> None:
 
 
 def _room_outside(w: Ranked, cell: Cell) -> None:
-    """Border inputs of a frame keep room for the shapes that stand beside them outside."""
-    if cell.kind != "in" or not w.group.framed or len(w.group.inputs) < 2:
+    """The ports of a frame keep room for the shapes that stand beside them outside."""
+    ports = {"in": w.group.inputs, "out": w.group.outputs}.get(cell.kind, ())
+    if not w.group.framed or len(ports) < 2:
         return
-    shape = w.group.inputs[cell.port].shape
+    shape = ports[cell.port].shape
     words = shape.tex(w.ctx.tex) if shape is not None else ""
     if w.ctx.shapes == "none" or not words:
         return

@@ -57,8 +57,9 @@ def aside(sides: Mapping[tuple[str, int], str]) -> int:
 def spine_of(group: Group, nested: bool = True, flanked: int = 0) -> tuple[list[int], int]:
     """The main stream of a group: its edges from the first output back to an input.
 
-    In a ``nested`` group that is always the first input's stream, since the stream around it goes
-    on there; what comes only from ``flanked`` inputs (see ``aside``) steps aside. Returns the edge
+    An output that others are made from is a tap: the stream goes on to what is made last. In a
+    ``nested`` group that is always the first input's stream, since the stream around it goes on
+    there; what comes only from ``flanked`` inputs (see ``aside``) steps aside. Returns the edge
     indices and the border input port it starts from (-1: none).
     """
     into: dict[tuple[int, int], int] = {}
@@ -75,6 +76,10 @@ def spine_of(group: Group, nested: bool = True, flanked: int = 0) -> tuple[list[
         if not ends:
             return [], -1
         child, port = ends[0], main_port(group, ends[0], 0, nested, flanked)
+        if sinks:
+            child = _made_last(group, [End(sink, 0) for sink in sinks]).child
+    elif not nested:
+        port = _made_last(group, [End(BORDER, n) for n in range(len(group.outputs))]).port
     edges: list[int] = []
     seen: set[int] = set()
     while (child, port) in into:
@@ -89,6 +94,17 @@ def spine_of(group: Group, nested: bool = True, flanked: int = 0) -> tuple[list[
         seen.add(child)
         port = main_port(group, child, edge.tail.port, nested, flanked)
     return edges, -1
+
+
+def _made_last(group: Group, ends: list[End]) -> End:
+    """The first of some outputs, or the last of those that are made from it."""
+    feeds = _feeds_of(_Same(group))
+    tails = {edge.head: edge.tail for edge in group.edges if edge.kind != "residual"}
+    last = ends[0]
+    for end in ends[1:]:
+        if last in tails and end in tails and _went_into(feeds, tails[last], tails[end]):
+            last = end
+    return last
 
 
 def main_port(
