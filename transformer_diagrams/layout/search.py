@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import pairwise, product
 
 from transformer_diagrams.graph.ir import Group
@@ -23,6 +24,7 @@ from transformer_diagrams.layout.stages import Filled, Ranked
 from transformer_diagrams.layout.stream import aside, meets_of, parting_of
 
 SWAP = 20.0  # two neighbours that stand in another order than written
+OTHER_LANE = 30.0  # residual paths on the other side than elsewhere
 LARGE = 300  # children beyond which there is one candidate
 
 
@@ -31,17 +33,26 @@ def best(w: Filled, lay_out: Callable[[Ranked], Placed]) -> Placed:
     meets = meets_of(w.group, w.nested, aside(w.sides))
     found, least = Placed(), math.inf
     for layers in _ordered(w):
-        for loosened in dict.fromkeys((0, min(1, len(meets)), len(meets))):
-            ranked = w.grown(Ranked, layers=layers.again())
-            _loosen(ranked, meets[len(meets) - loosened :])
+        loosened = dict.fromkeys((0, min(1, len(meets)), len(meets)))
+        for count, lane in product(loosened, _lanes(w.group, layers)):
+            ranked = w.grown(Ranked, layers=replace(layers.again(), lane=lane))
+            _loosen(ranked, meets[len(meets) - count :])
             placed = lay_out(ranked)
             spent = cost(w.group, placed, meets) + SWAP * _swapped(w.group, layers)
+            spent += OTHER_LANE * (lane != layers.lane)
             if spent < least - SAME:
                 found, least = placed, spent
         if all(len(wire.points) == 2 for wire in found.wires if not wire.lane):
             break
     found.cost = least + sum(child.cost for child in w.inside.values())
     return found
+
+
+def _lanes(group: Group, layers: Layers) -> tuple[str, ...]:
+    """The sides on which residual paths may run: both where other inputs may be in their way."""
+    if group.kind != "residual" or len(layers.in_cell) < 2 or layers.lane == "low":
+        return (layers.lane,)
+    return ("high", "low")
 
 
 def _ordered(w: Filled) -> Iterator[Layers]:
