@@ -168,7 +168,7 @@ def _transpose(layers: Layers, count: float) -> None:
         for number, rank in enumerate(layers.ranks):
             units = _units(layers, rank)
             for i in range(len(units) - 1):
-                if _swappable(layers, units[i], units[i + 1]):
+                if _movable(layers, units[i]) and _movable(layers, units[i + 1]):
                     swapped = [*units[:i], units[i + 1], units[i], *units[i + 2 :]]
                     units, count = _better(layers, number, units, swapped, count)
             for i in range(len(units)):
@@ -193,11 +193,12 @@ def _better(
 
 
 def _units(layers: Layers, rank: list[int]) -> list[list[int]]:
-    """What moves as one in a rank: a box with the entries at its sides, else a single cell."""
+    """What moves as one in a rank: a box with the entries at its sides, or all its lanes."""
     units: dict[int, list[int]] = defaultdict(list)
     for c in rank:
-        beside = layers.cells[c].beside
-        units[beside if beside >= 0 else c].append(c)
+        cell = layers.cells[c]
+        lanes = cell.kind == "slice"
+        units[-1 - cell.child if lanes else cell.beside if cell.beside >= 0 else c].append(c)
     return list(units.values())
 
 
@@ -206,17 +207,15 @@ def _flipped(layers: Layers, unit: list[int]) -> list[list[int]]:
     found: list[list[int]] = []
     box = next((i for i, c in enumerate(unit) if layers.cells[c].beside < 0), -1)
     for i, c in enumerate(unit):
-        if i != box and not layers.cells[c].lean:
+        if layers.cells[c].beside >= 0 and not layers.cells[c].lean:
             left = [d for d in unit[:box] if d != c] + ([c] if i > box else [])
             right = ([c] if i < box else []) + [d for d in unit[box + 1 :] if d != c]
             found.append([*left, unit[box], *right])
     return found
 
 
-def _swappable(layers: Layers, one: list[int], two: list[int]) -> bool:
-    """Not so: lanes of a wide box, and what comes from a flank, which stands outermost."""
-    cells = [layers.cells[c] for c in (*one, *two)]
+def _movable(layers: Layers, unit: list[int]) -> bool:
+    """False for what comes from a flank, which stands outermost."""
+    cells = [layers.cells[c] for c in unit]
     flanked = {c for c, _, _, _ in layers.flanks}
-    return not any(
-        c.kind == "slice" or (c.lean and (c.beside < 0 or c.index in flanked)) for c in cells
-    )
+    return not any(c.lean and (c.beside < 0 or c.index in flanked) for c in cells)
