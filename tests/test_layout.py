@@ -740,3 +740,98 @@ def test_placing_a_group_again_gives_the_same_and_changes_nothing(name: str) -> 
     said = repr(first)
     assert repr(place(graph.root, ctx)) == said == repr(first)
     assert repr((graph, ctx)) == before
+
+
+# -- the search -----------------------------------------------------------------------------------
+
+BRANCHES = """
+title: T
+dims: {d_t: t, d_m: m, d_K: k}
+inputs: {x: [d_t, d_m]}
+outputs: {y: {from: out}}
+blocks:
+  - {op: linear, id: q, from: x, out: d_K}
+  - {op: linear, id: k, from: x, out: d_K}
+  - {op: matmul, id: scores, from: {a: q, b: k}, transpose_b: true}
+  - {op: softmax, id: a}
+  - {op: linear, id: v, from: x, out: d_m}
+  - {op: matmul, id: out, from: {a: a, b: v}}
+"""
+
+
+@pytest.mark.parametrize("direction", ["up", "down"])
+def test_what_two_branches_meet_in_stands_over_their_middle(direction: str) -> None:
+    scene = drawn(graph_of(BRANCHES), direction)
+    clean(scene)
+    (q, _), (k, _), (scores, _) = (boxes(scene)[name] for name in ("q", "k", "scores"))
+    assert scores == pytest.approx((q + k) / 2, abs=(k - q) / 8)
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_what_stands_beside_the_stream_turns_no_more_than_once(direction: str) -> None:
+    gated = """
+title: T
+dims: {d_t: t, d_m: m, N: n}
+inputs: {x: [d_t, d_m], where: {shape: [N], dtype: int}}
+outputs: {y: {from: last}}
+blocks:
+  - {op: gelu, id: first, from: x}
+  - {op: gather, id: chosen, from: {x: first, index: where}}
+  - {op: silu, id: last}
+"""
+    scene = drawn(graph_of(gated), direction)
+    clean(scene)
+    assert len(line(scene, "first", "chosen").points) == 2
+    assert len(line(scene, "where", "chosen").points) <= 3  # from below two corners were needed
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_an_output_on_the_way_of_the_stream_is_a_tap(direction: str) -> None:
+    staged = """
+title: T
+dims: {d_t: t, d_m: m}
+inputs: {x: [d_t, d_m]}
+outputs: {early: {from: one}, late: {from: two}, last: {from: three}}
+blocks:
+  - {op: gelu, id: one}
+  - {op: silu, id: two}
+  - {op: relu, id: three}
+"""
+    scene = drawn(graph_of(staged), direction)
+    clean(scene)
+    across = 1 if direction == "right" else 0
+    at = boxes(scene)
+    trunk = {round(at[name][across], 2) for name in ("x", "one", "two", "three", "last")}
+    assert len(trunk) == 1
+    assert all(round(at[name][across], 2) not in trunk for name in ("early", "late"))
+
+
+def test_lines_from_a_split_reach_the_parts_of_a_group_without_crossing() -> None:
+    """The group has its ports in the order in which the lines come, whatever suits its inside."""
+    asked = """
+title: T
+dims: {d_t: t, d_m: m}
+inputs: {x: [d_t, d_m], c: [d_t, 3 d_m]}
+outputs: {y: {from: part}}
+blocks:
+  - {op: split, id: parts, from: c, sizes: [d_m, d_m, d_m]}
+  - group:
+      - {op: add, id: one, from: [x, parts.2]}
+      - {op: add, id: two, from: [one, parts.1]}
+      - {op: add, id: three, from: [two, parts.0]}
+    id: part
+    title: Part
+"""
+    scene = drawn(graph_of(asked))
+    clean(scene)
+    assert lint(scene, PAPER).score.crossings <= 3  # three reversed lines cross each other once
+
+
+def test_an_encoder_a_little_lower_than_its_reader_is_raised_to_it() -> None:
+    """The memory runs straight across where that costs little height."""
+    for opened in ((), ("1",)):
+        scene = Model.find("transformer").scene(open=list(opened))
+        memory = [q for q in scene.lines if q.tail.startswith("encoder") and "cross" in q.head]
+        for each in memory:
+            ups = [b[1] - a[1] for a, b in itertools.pairwise(each.points) if a[1] != b[1]]
+            assert not any(a > 0 > b for a, b in itertools.pairwise(ups)), "never down and up again"
