@@ -768,21 +768,27 @@ def test_what_two_branches_meet_in_stands_over_their_middle(direction: str) -> N
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
-def test_what_stands_beside_the_stream_turns_no_more_than_once(direction: str) -> None:
-    gated = """
-title: T
-dims: {d_t: t, d_m: m, N: n}
-inputs: {x: [d_t, d_m], where: {shape: [N], dtype: int}}
-outputs: {y: {from: last}}
-blocks:
-  - {op: gelu, id: first, from: x}
-  - {op: gather, id: chosen, from: {x: first, index: where}}
-  - {op: silu, id: last}
-"""
-    scene = drawn(graph_of(gated), direction)
-    clean(scene)
-    assert len(line(scene, "first", "chosen").points) == 2
-    assert len(line(scene, "where", "chosen").points) <= 3  # from below two corners were needed
+@pytest.mark.parametrize("spec", ["transformer", "t5"])
+def test_a_memory_enters_the_side_of_the_box_that_reads_it(spec: str, direction: str) -> None:
+    """Straight across the flow, at the level of the box."""
+    scene = Model.find(spec).scene(direction=direction)
+    box = next(b for b in scene.boxes if b.title.startswith("Cross-attention"))
+    memory = next(q for q in scene.lines if q.head == box.id and not q.spine)
+    (a, b), along = memory.points[-2:], 0 if direction == "right" else 1
+    middle = (box.rect.center_x, box.rect.center_y)[along]
+    assert a[along] == pytest.approx(b[along]) == pytest.approx(middle, abs=1.0)
+
+
+def test_groups_that_look_alike_are_placed_once_and_alike() -> None:
+    """Each block of a stack has the places of the first, moved as a whole; none shares them."""
+    graph = stack(4)
+    ctx = with_shared_sizes(graph, Context(PAPER.sizes))
+    placed = place(graph.root, ctx)
+    blocks = [spot for spot in placed.spots if spot.inside is not None]
+    assert len(blocks) == 4
+    assert len({repr(spot.inside) for spot in blocks}) == 1
+    assert len({id(spot.inside) for spot in blocks}) == 4
+    assert len({ctx.likeness.of(b) for b in graph.root.children if isinstance(b, Group)}) == 1
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)

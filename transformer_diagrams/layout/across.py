@@ -17,7 +17,8 @@ def place_across(w: Worded) -> None:
         if kinds == {"slice"} and one.child == two.child:
             return 4.0
         if one.beside == b or two.beside == a:
-            return s.gap_column * 0.7
+            straight = w.layers.comes_straight(a if one.beside == b else b)
+            return s.arrow_length if straight else s.gap_column * 0.7
         if kinds == {"in"} and w.group.framed:
             return s.gap_column
         if kinds <= {"dummy", "in", "out"}:

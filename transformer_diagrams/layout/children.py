@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from copy import deepcopy
 from dataclasses import replace
 
 from transformer_diagrams.graph.ir import BORDER, Edge, Group, Node
@@ -40,7 +39,7 @@ def place_children(
             into[edge.head.child].append(edge)
     for index, child in enumerate(w.group.children):
         if isinstance(child, Group) and index in known and index not in wished:
-            inside[index] = deepcopy(known[index])  # its lane may yet be moved
+            inside[index] = known[index].copied()  # its lane may yet be moved
         elif isinstance(child, Group):
             sides = _child_sides(w, child, into[index], index in alone) | wished.get(index, {})
             inside[index] = place(child, w.ctx, sides, w.group.kind != "root")

@@ -61,11 +61,7 @@ def _arrival(w: Worded, flanks: Flanks, index: int, side: str) -> tuple[float, i
     head, layers = w.group.edges[index].head, w.layers
     if index in layers.entry_of:
         dummy = layers.entry_of[index]
-        rank = layers.ranks[layers.cells[dummy].rank]
-        at = rank.index(dummy)
-        straight = set(layers.entry_of.values())
-        outer = rank[:at] if side == "low" else rank[at + 1 :]
-        if all(c in straight and layers.cells[c].lean == side for c in outer):
+        if layers.comes_straight(dummy):
             flanks.straight.add(dummy)
             return 0.0, -1
         return layers.cells[dummy].u, layers.cells[dummy].rank - 1

@@ -40,7 +40,14 @@ def place(group: Group, ctx: Context, sides: Sides | None = None, nested: bool =
         return place_columns(group, ctx, sides, place)
     if group.kind == "turned":
         return place_turned(group, ctx, place)
-    task = Task(group, ctx, sides, nested)
+    look = (ctx.likeness.of(group), frozenset(sides.items()), nested, ctx.direction, ctx.shapes)
+    if look not in ctx.kept:
+        ctx.kept[look] = _searched(Task(group, ctx, sides, nested))
+    return ctx.kept[look].copied()
+
+
+def _searched(task: Task) -> Placed:
+    """The best placement, asked for twice if lines would cross to reach the groups in it."""
     filled = place_children(task, place)
     placed = best(filled, lay_out)
     wished = wishes_of(filled, placed)

@@ -84,6 +84,16 @@ class Layers:
             segments=[replace(seg) for seg in self.segments],
         )
 
+    def comes_straight(self, dummy: int) -> bool:
+        """True where a line from a flank meets nothing on its way to the side that it enters."""
+        cell = self.cells[dummy]
+        if (dummy, cell.lean, cell.rank - 1, True) not in self.flanks:
+            return False
+        rank, entries = self.ranks[cell.rank], set(self.entry_of.values())
+        at = rank.index(dummy)
+        outer = rank[:at] if cell.lean == "low" else rank[at + 1 :]
+        return all(c in entries and self.cells[c].lean == cell.lean for c in outer)
+
     def tail_shift(self, seg: Segment) -> float:
         """Order of a segment among those that leave its tail."""
         return 0.001 * self.fixed.get((seg.tail, "out", seg.tail_port), 0.0)

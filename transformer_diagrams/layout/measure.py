@@ -7,8 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field, replace
+from typing import Any
 
 from transformer_diagrams.graph.ir import Graph, Group, Node
+from transformer_diagrams.layout.alike import Likeness
+from transformer_diagrams.layout.placed import Placed
 from transformer_diagrams.layout.ranks import alone_in_rank
 from transformer_diagrams.layout.stream import is_wide
 from transformer_diagrams.records import dataclass
@@ -42,6 +45,9 @@ class Context:
     tower: float = 0.0  # common width of boxes that stand alone in their rank
     # least size of boxes that say the same thing: equal things are of equal size
     equal: dict[tuple[str, str, str, int], tuple[float, float]] = field(default_factory=dict)
+    likeness: Likeness = field(default_factory=Likeness, compare=False, repr=False)
+    # what is placed already, by its look
+    kept: dict[Any, Placed] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def across(self) -> bool:

@@ -6,7 +6,7 @@ Nothing here is drawn yet, and nothing depends on where the group will stand.
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import field, replace
 
 from transformer_diagrams.records import dataclass
 
@@ -77,6 +77,19 @@ class Placed:
     lane: float | None = None  # u of the residual lane
     spine: frozenset[int] = frozenset()
     cost: float = 0.0  # what the search says of it, and of all in it
+
+    def copied(self) -> Placed:
+        """The same placement, of which nothing is shared with this one."""
+        wires = {id(wire): replace(wire, points=list(wire.points)) for wire in self.wires}
+        return replace(
+            self,
+            ins=dict(self.ins),
+            outs=dict(self.outs),
+            spots=[replace(s, inside=s.inside and s.inside.copied()) for s in self.spots],
+            wires=list(wires.values()),
+            notes=[replace(note) for note in self.notes],
+            trunks={port: [wires[id(w)] for w in many] for port, many in self.trunks.items()},
+        )
 
     def shift_u(self, by: float) -> None:
         """Move everything by ``by`` across the flow."""
