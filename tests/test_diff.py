@@ -90,7 +90,7 @@ def test_an_encoder_decoder_has_two_attentions_more() -> None:
     d = by_aspect(compared("transformer", "bert"))
     assert "cross-attention" in d["module"].a
     assert "causal self-attention" in d["module"].a
-    assert d["module"].where_a == ("decoder_attention", "cross_attention", "decoder_ffn")
+    assert d["module"].where[0] == ("decoder_attention", "cross_attention", "decoder_ffn")
     assert (d["position"].a.split(",")[0], d["position"].b.split(",")[0]) == (
         "sinusoidal", "learned"
     )  # fmt: skip

@@ -15,7 +15,7 @@ from transformer_diagrams.dims import Dim, maximum
 from transformer_diagrams.graph.frame import Applied, Frame
 from transformer_diagrams.graph.program import Atom
 from transformer_diagrams.ops.pairs import Seen
-from transformer_diagrams.ops.product import einsum_keeps
+from transformer_diagrams.ops.registry import Call
 from transformer_diagrams.records import dataclass
 
 States = tuple[Seen | None, ...]
@@ -136,7 +136,7 @@ class _Forward:
                 found = state if found is None else found.joined(state)
         if found is not None:
             self.own[index] = found
-            if kept(applied) or applied.op.family == "mask":
+            if kept(applied) or applied.op.role == "mask":
                 self.states[index, 0] = found
 
 
@@ -161,7 +161,7 @@ def _back(looker: Looker, frame: Frame, forward: _Forward, outputs: Needs) -> Si
             found = forward.own.get(index)
             passes = () if atom.kind == "add" else kept(applied)
             whole = applied.seen is not None and not passes  # its scores are inside
-            mixes = applied.op.family == "elementwise" and "axis" in applied.op.attr_names
+            mixes = "whole-rows" in applied.op.does
             if need.seen is not None and not whole and not mixes:  # a softmax needs its whole row
                 found = need.seen if found is None else found.joined(need.seen)
             if found is not None:
@@ -194,18 +194,12 @@ def _back(looker: Looker, frame: Frame, forward: _Forward, outputs: Needs) -> Si
 
 def kept(applied: Applied) -> tuple[int, ...]:
     """The inputs whose last two axes are those of the output: scores that go through."""
-    if not applied.outputs or len(applied.outputs[0].dims) < 2:
+    rule = applied.op.hands_on
+    if rule is None or len(applied.outputs[0].dims) < 2:
         return ()
     last = applied.outputs[0].dims[-2:]
-    op = applied.op
-    if op.family == "elementwise" or (op.family == "mask" and op.work is not None):
-        return tuple(n for n, shape in enumerate(applied.inputs) if shape.dims[-2:] == last)
-    if op.name == "einsum":
-        return einsum_keeps(str(applied.attrs["formula"]))
-    if op.name in ("sum", "mean"):  # over the heads, say
-        axis = applied.attrs.get("axis", -1)
-        return (0,) if axis not in (-1, -2) and applied.inputs[0].dims[-2:] == last else ()
-    return ()
+    found = rule(Call(applied.op, applied.inputs, applied.attrs))
+    return tuple(n for n in found if applied.inputs[n].dims[-2:] == last)
 
 
 def _reach(atom: Atom, applied: Applied, found: Seen | None, reach: Dim | None) -> Dim | None:

@@ -55,6 +55,8 @@ _SAID = {
 _HEADS = {"heads", "out"}
 _MOST_NAMES = 8
 
+Paths = tuple[str, ...]
+
 
 @dataclass(frozen=True, slots=True)
 class Difference:
@@ -62,29 +64,27 @@ class Difference:
 
     change   replaced | added (only in b) | removed (only in a)
     level    structure, or notation: the same function written in another way
-    where    where a reader finds it: paths of sub-modules or blocks
-    at       paths of all blocks concerned
+    where    where a reader finds it, in a and in b: paths of sub-modules or blocks
+    at       paths of all blocks concerned, of a and of b
     """
 
     aspect: str
     change: str
     a: str
     b: str
-    where_a: tuple[str, ...] = ()
-    where_b: tuple[str, ...] = ()
-    at_a: tuple[str, ...] = ()
-    at_b: tuple[str, ...] = ()
-    level: str = STRUCTURE
+    where: tuple[Paths, Paths]
+    at: tuple[Paths, Paths]
+
+    @property
+    def level(self) -> str:
+        return NOTATION if self.aspect == "written" else STRUCTURE
 
     def as_json(self) -> dict[str, Any]:
         return {
             "aspect": self.aspect, "change": self.change, "level": self.level,
-            "a": {"text": self.a, "where": list(self.where_a), "blocks": list(self.at_a)},
-            "b": {"text": self.b, "where": list(self.where_b), "blocks": list(self.at_b)},
+            "a": {"text": self.a, "where": list(self.where[0]), "blocks": list(self.at[0])},
+            "b": {"text": self.b, "where": list(self.where[1]), "blocks": list(self.at[1])},
         }  # fmt: skip
-
-
-_NONE = Trait("", "", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +153,7 @@ def compare(
     differences += of_sites
     differences += _alone(a, sites.only_a, 0) + _alone(b, sites.only_b, 1)
     differences += _parts(a, b, pair_parts(a, b, sites))
+    differences = _merged(differences)
     order = {aspect: number for number, aspect in enumerate(ASPECTS)}
     differences.sort(key=lambda d: (d.level == NOTATION, order.get(d.aspect, len(order))))
     same = sorted((*same, *same_sites), key=lambda s: order.get(s.aspect, len(order)))
@@ -176,10 +177,9 @@ def _traits(a: Mapping[str, Trait], b: Mapping[str, Trait]) -> tuple[list[Differ
             continue
         if left is None or right is None:
             # A module by itself has no stack and no head: then their absence is no news either.
-            if not (left or right or _NONE).key:
-                continue
             missing = Trait(aspect, "", "none")
-            differences.append(_difference(left or missing, right or missing))
+            if (left or right or missing).key:
+                differences.append(_difference(left or missing, right or missing))
         elif not left.like(right):
             differences.append(_difference(_narrowed(left, a, b), _narrowed(right, b, a)))
         elif aspect in _SAME and right.key:
@@ -200,50 +200,48 @@ def _narrowed(trait: Trait, own: Mapping[str, Trait], other: Mapping[str, Trait]
     )
 
 
-def _difference(
-    left: Trait,
-    right: Trait,
-    where: tuple[tuple[str, ...], tuple[str, ...]] | None = None,
-) -> Difference:
+def _difference(left: Trait, right: Trait) -> Difference:
     change = "replaced" if left.key and right.key else "removed" if left.key else "added"
-    shown = tuple(t.at if t.where is None else t.where for t in (left, right))
-    where = where if where is not None else (shown[0], shown[1])
-    level = NOTATION if left.aspect == "written" else STRUCTURE
-    return Difference(
-        left.aspect, change, left.text, right.text, *where, left.at, right.at, level
-    )
+    places = (left.places, right.places)
+    return Difference(left.aspect, change, left.text, right.text, places, (left.at, right.at))
+
+
+def _merged(found: Sequence[Difference]) -> list[Difference]:
+    """What differs alike in several places, once."""
+    alike: dict[tuple[str, str, str], list[Difference]] = {}
+    for d in found:
+        alike.setdefault((d.aspect, d.a, d.b), []).append(d)
+
+    def every(places: Sequence[tuple[Paths, Paths]]) -> tuple[Paths, Paths]:
+        a, b = (tuple(unique(p for pair in places for p in pair[side])) for side in (0, 1))
+        return a, b
+
+    return [
+        replace(same[0], where=every([d.where for d in same]), at=every([d.at for d in same]))
+        for same in alike.values()
+    ]
+
+
+def _of_site(site: Site | None, trait: Trait) -> Trait:
+    """A trait that a reader finds at its site, where it has one with a name."""
+    return trait if site is None else replace(trait, where=(site.path,) if site.path else ())
 
 
 def _sites(
     a: Profile, b: Profile, pairs: Sequence[tuple[int, int]]
 ) -> tuple[list[Difference], list[Same]]:
-    """Differing traits of paired sites; what changes alike in several is one difference."""
-    changed: dict[tuple[str, str, str], list[tuple[Site, Site]]] = {}
+    """Differing traits of paired sites, and those that all pairs share."""
+    differences: list[Difference] = []
     agreed: dict[str, dict[str, None]] = {}
-    broken: set[str] = set()
     for i, j in pairs:
         left, right = a.sites[i], b.sites[j]
         for aspect, trait in left.traits.items():
             other = right.traits[aspect]
             if not trait.like(other):
-                changed.setdefault((aspect, trait.text, other.text), []).append((left, right))
-                broken.add(aspect)
+                differences.append(_difference(_of_site(left, trait), _of_site(right, other)))
             elif aspect in _SAME and trait.key:
                 agreed.setdefault(aspect, {})[trait.text] = None
-    differences = []
-    for (aspect, _, _), found in changed.items():
-        first = found[0]
-        whole = _difference(first[0].traits[aspect], first[1].traits[aspect])
-        differences.append(
-            Difference(
-                aspect, whole.change, whole.a, whole.b,
-                tuple(unique(s.path for s, _ in found if s.path)),
-                tuple(unique(s.path for _, s in found if s.path)),
-                tuple(unique(p for s, _ in found for p in s.traits[aspect].at)),
-                tuple(unique(p for _, s in found for p in s.traits[aspect].at)),
-                whole.level,
-            )
-        )  # fmt: skip
+    broken = {d.aspect for d in differences}
     same = [
         Same(aspect, joined(texts)) for aspect, texts in agreed.items() if aspect not in broken
     ]
@@ -268,9 +266,8 @@ def _alone(profile: Profile, numbers: Sequence[int], side: int) -> list[Differen
     at = tuple(profile.flat.parts[n].path for site in sites for n in site.parts)
     words = ", ".join(unique(site_words(site) for site in sites))
     where = tuple(unique(site.path for site in sites if site.path))
-    if side == 0:
-        return [Difference("module", "removed", words, "none", where, (), at, ())]
-    return [Difference("module", "added", "none", words, (), where, (), at)]
+    here, missing = Trait("module", words, words, at, where), Trait("module", "", "none")
+    return [_difference(here, missing) if side == 0 else _difference(missing, here)]
 
 
 # -- single parts -------------------------------------------------------------------------------
@@ -279,7 +276,6 @@ def _alone(profile: Profile, numbers: Sequence[int], side: int) -> list[Differen
 def _parts(a: Profile, b: Profile, contexts: Sequence[PartPairs]) -> list[Difference]:
     partner = {m: n for pairs in contexts for m, n in pairs.both}
     found: list[Difference] = []
-    settings: dict[tuple[str, str, str], list[tuple[Part, Part]]] = {}
     told = {d.aspect for d in _traits(a.traits, b.traits)[0]}
     tables = "embedding" in told
     # With another residual layout nearly every wire ends elsewhere: that has been told.
@@ -291,34 +287,10 @@ def _parts(a: Profile, b: Profile, contexts: Sequence[PartPairs]) -> list[Differ
         for m, n in pairs.both:
             if a.flat.parts[m].does("table") and tables:
                 continue
-            for key in _settings(a.flat.parts[m], b.flat.parts[n], left, right):
-                settings.setdefault(key, []).append((a.flat.parts[m], b.flat.parts[n]))
+            found += _settings(a.flat.parts[m], b.flat.parts[n], left, right)
         if not pairs.only_a and not pairs.only_b and not moved:
             found += _wiring(a, b, pairs, partner)
-    found = _merged(found)
-    for (aspect, one, other), both in settings.items():
-        at_a = tuple(unique(p.path for p, _ in both))
-        at_b = tuple(unique(p.path for _, p in both))
-        found.append(Difference(aspect, "replaced", one, other, at_a, at_b, at_a, at_b))
     return found
-
-
-def _merged(found: Sequence[Difference]) -> list[Difference]:
-    """What differs alike in several places, once."""
-    by_words: dict[tuple[str, str, str], Difference] = {}
-    for d in found:
-        key = (d.aspect, d.a, d.b)
-        known = by_words.get(key)
-        if known is not None:
-            d = replace(
-                known,
-                where_a=tuple(unique((*known.where_a, *d.where_a))),
-                where_b=tuple(unique((*known.where_b, *d.where_b))),
-                at_a=tuple(unique((*known.at_a, *d.at_a))),
-                at_b=tuple(unique((*known.at_b, *d.at_b))),
-            )
-        by_words[key] = d
-    return list(by_words.values())
 
 
 def _left_over(
@@ -337,16 +309,13 @@ def _left_over(
     ones, others = unspoken(a, pairs.only_a, left), unspoken(b, pairs.only_b, right)
     if not ones and not others:
         return []
-    at_a, at_b = tuple(p.path for p in ones), tuple(p.path for p in others)
-    change = "replaced" if ones and others else "removed" if ones else "added"
-    return [
-        Difference(
-            "part", change, _names(ones), _names(others),
-            (left.path,) if left is not None and left.path else at_a,
-            (right.path,) if right is not None and right.path else at_b,
-            at_a, at_b,
-        )
-    ]  # fmt: skip
+    return [_difference(_left(ones, left), _left(others, right))]
+
+
+def _left(parts: Sequence[Part], site: Site | None) -> Trait:
+    names = _names(parts)
+    trait = Trait("part", names if parts else "", names, tuple(p.path for p in parts))
+    return _of_site(site, trait) if site is not None and site.path else trait
 
 
 def _names(parts: Sequence[Part]) -> str:
@@ -358,7 +327,7 @@ def _names(parts: Sequence[Part]) -> str:
 
 def _settings(
     one: Part, other: Part, left: Site | None, right: Site | None
-) -> list[tuple[str, str, str]]:
+) -> list[Difference]:
     """Attributes, marks and times that differ between two parts of the same op."""
     unsaid = set(_UNSAID)
     if left is not None and right is not None:
@@ -372,14 +341,19 @@ def _settings(
         before, after = one.node.attrs.get(name), other.node.attrs.get(name)
         if str(before) != str(after):
             label = name_of(one) if name_of(one) == name_of(other) else one.op.replace("_", " ")
-            found.append(
-                ("setting", f"{label}: {name} {_said(before)}", f"{name} {_said(after)}")
-            )
-    if one.node.mark != other.node.mark and {one.node.mark, other.node.mark} != {"", "tied"}:
-        found.append(("mark", one.node.mark or "no mark", other.node.mark or "no mark"))
+            texts = f"{label}: {name} {_said(before)}", f"{name} {_said(after)}"
+            found.append(_between("setting", one, other, *texts))
+    marks = one.node.mark, other.node.mark
+    if marks[0] != marks[1] and {*marks} != {"", "tied"}:
+        found.append(_between("mark", one, other, *(mark or "no mark" for mark in marks)))
     if one.node.when != other.node.when:
-        found.append(("mark", _when(one), _when(other)))
+        found.append(_between("mark", one, other, _when(one), _when(other)))
     return found
+
+
+def _between(aspect: str, one: Part, other: Part, a: str, b: str) -> Difference:
+    """What differs between two parts that stand for each other."""
+    return _difference(Trait(aspect, a, a, (one.path,)), Trait(aspect, b, b, (other.path,)))
 
 
 def _said(value: object) -> str:
@@ -410,13 +384,8 @@ def _wiring(
             continue
         reads_a = joined(_read(a, w.part, w.mark) for w in one.wires) or "nothing"
         reads_b = joined(_read(b, w.part, w.mark) for w in other.wires) or "nothing"
-        found.append(
-            Difference(
-                "wiring", "replaced", f"{name_of(one)} reads {reads_a}",
-                f"{name_of(other)} reads {reads_b}", (one.path,), (other.path,), (one.path,),
-                (other.path,),
-            )
-        )  # fmt: skip
+        texts = f"{name_of(one)} reads {reads_a}", f"{name_of(other)} reads {reads_b}"
+        found.append(_between("wiring", one, other, *texts))
     return found
 
 

@@ -15,8 +15,8 @@ def side_by_side(a: Graph, b: Graph, found: Comparison) -> Graph:
     """One graph whose root holds the two architectures as framed columns."""
     columns, callouts = [], []
     for graph, letter, side, paths in (
-        (a, "a", found.a, {path for d in found.differences for path in d.at_a}),
-        (b, "b", found.b, {path for d in found.differences for path in d.at_b}),
+        (a, "a", found.a, {path for d in found.differences for path in d.at[0]}),
+        (b, "b", found.b, {path for d in found.differences for path in d.at[1]}),
     ):
         title = f"{side.title}, {side.config}" if side.config else side.title
         columns.append(_framed(_moved(graph.root, letter, paths), letter, title))

@@ -33,6 +33,11 @@ class Trait:
     at: tuple[str, ...] = ()
     where: tuple[str, ...] | None = None
 
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Where a reader is told that it is."""
+        return self.at if self.where is None else self.where
+
     def like(self, other: Trait) -> bool:
         """Whether both say the same."""
         return self.key == other.key or (self.text == other.text and bool(self.key and other.key))

@@ -64,7 +64,7 @@ def _listed(differences: Sequence[Difference]) -> list[str]:
 
 def places(difference: Difference) -> str:
     """Where: paths of the one, and of the other if they differ."""
-    one, other = _some(difference.where_a), _some(difference.where_b)
+    one, other = map(_some, difference.where)
     if not one or not other or one == other:
         return one or other
     return f"{one} -> {other}"

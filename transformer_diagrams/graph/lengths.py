@@ -16,7 +16,6 @@ _POSITIONS = re.compile(r"\b(positions?|tokens?|patches|frames|length|sequence|c
 _FEATURES = re.compile(
     r"\b(widths?|dimensions?|heads?|channels?|features?|rank|vocabulary|experts?|layers?)\b", re.I
 )
-_LEARNED = ("linear", "norm", "conv", "moe", "opaque")  # families whose weights mix features
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +95,11 @@ def _features(frame: Frame) -> Iterator[frozenset[str]]:
     while todo:
         one = todo.pop()
         for applied in {id(a): a for a in one.applied.values()}.values():
-            op = applied.op
-            if op.family in _LEARNED or op.name == "embedding":
-                yield applied.params.free
-            elif op.name == "parameter":
+            does = applied.op.does
+            if "tensor" in does:
                 yield _names(applied.outputs[0].dims[-1:])
+            elif not {"positions", "relative"} & {*does}:
+                yield applied.params.free
         fresh = {id(inner): inner for inner in one.uses.values() if id(inner) not in seen}
         seen |= fresh.keys()
         todo += fresh.values()

@@ -27,6 +27,7 @@ from transformer_diagrams.ops.registry import (
 from transformer_diagrams.ops.rules import (
     axis_kept,
     causal_scores,
+    every_input,
     need_inputs,
     per_element,
     stretch,
@@ -58,6 +59,7 @@ for _name, _does, _summary, _symbol, _value in (
 ):
     op(
         name=_name,
+        hands_on=every_input,
         does=(_does,),
         summary=_summary,
         inputs=("a", "b"),
@@ -78,6 +80,7 @@ for _name, _does, _summary, _symbol, _value in (
 
 op(
     name="sub",
+    hands_on=every_input,
     summary="Difference a - b of tensors of one shape.",
     inputs=("a", "b"),
     ordered=True,
@@ -128,6 +131,7 @@ def _scale_value(c: Call, inputs: Arrays, weights: Tensors) -> list[Array]:
 
 op(
     name="scale",
+    hands_on=every_input,
     does=("rescale", "factor"),
     summary="Multiply by one number, such as 1/sqrt(d_K), or by a learned one for each head.",
     attrs=(
@@ -199,6 +203,7 @@ def _pointwise(
     """An op that changes no shape and spends ``cost`` FLOPs on an element, or ``work``."""
     op(
         name=name,
+        hands_on=every_input,
         does=("nonlinear",) if role == "activation" else does,
         summary=summary,
         role=role,
@@ -326,7 +331,8 @@ def _softmax_value(c: Call, inputs: Arrays, weights: Tensors) -> list[Array]:
 
 op(
     name="softmax",
-    does=("softmax",),
+    hands_on=every_input,
+    does=("softmax", "whole-rows"),
     summary="exp(x) over its sum along one axis, by default the last; `causal` leaves out what "
     "is later than the position. With `sinks` the sum also holds one learned score for each "
     "head, so that the weights of a row may sum to less than 1 (arXiv:2309.17453, as learned "
@@ -355,6 +361,8 @@ op(
 
 op(
     name="normalize",
+    does=("whole-rows",),
+    hands_on=every_input,
     summary="Divide by the sum along one axis, so that it sums to 1: positive scores become "
     "shares, such as the gates of the chosen experts.",
     role="activation",
@@ -393,6 +401,7 @@ def _glu_value(c: Call, inputs: Arrays, weights: Tensors) -> list[Array]:
 
 op(
     name="glu",
+    hands_on=every_input,
     does=("gated",),
     summary="act(gate) times up; of two tensors, or of the two halves of one "
     "(arXiv:2002.05202).",

@@ -39,6 +39,7 @@ op(
 
 op(
     name="learned_tokens",
+    does=("tensor",),
     summary="Learned vectors that stand for themselves: object queries, a class or mask token.",
     role="parameter",
     inputs=(),
@@ -61,6 +62,7 @@ op(
 
 op(
     name="parameter",
+    does=("tensor",),
     summary="A learned tensor of any shape.",
     role="parameter",
     inputs=(),

@@ -14,7 +14,7 @@ from transformer_diagrams.ops.registry import (
     Shape,
     family,
 )
-from transformer_diagrams.ops.rules import TARGETS_LAST, causal_scores, unify
+from transformer_diagrams.ops.rules import TARGETS_LAST, causal_scores, every_input, unify
 
 op = family("mask", Op)
 
@@ -134,6 +134,7 @@ def _mask_add_value(c: Call, inputs: Arrays, weights: Tensors) -> list[Array]:
 
 op(
     name="mask_add",
+    hands_on=every_input,
     does=("sum",),
     summary="Add a mask to scores, the same for every head: the second input, or the one that "
     "`kind` names.",
@@ -219,6 +220,7 @@ def _pick_mask_value(c: Call, inputs: Arrays, weights: Tensors) -> list[Array]:
 
 op(
     name="pick_mask",
+    hands_on=every_input,
     summary="Causal mask of scores of picked sources: minus infinity where the source that "
     "`index` names is later than the target; scores [.., t, k], index [t, k].",
     role="mask",

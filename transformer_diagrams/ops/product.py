@@ -212,11 +212,10 @@ def _einsum_work(c: Call) -> Dim:
     return every if count == 1 else (count - 2) * every
 
 
-def einsum_keeps(formula: str) -> tuple[int, ...]:
-    """The inputs of an einsum that end in the last two axes of its result."""
-    left, _, right = formula.partition("->")
-    last = _term(right)[-2:]
-    return tuple(n for n, text in enumerate(left.split(",")) if _term(text)[-2:] == last)
+def _einsum_hands_on(c: Call) -> tuple[int, ...]:
+    """The inputs that end in the last two axes of the result."""
+    read = _read_einsum(c)
+    return tuple(n for n, term in enumerate(read.terms) if term[-2:] == read.result[-2:])
 
 
 op(
@@ -233,6 +232,7 @@ op(
     shape=lambda c: (_einsum(c)[0],),
     macs=_einsum_macs,
     work=_einsum_work,
+    hands_on=_einsum_hands_on,
     text="einsum",
     value=lambda c, x, w: [np.einsum(_read_einsum(c).letters(), *x)],
     examples=(

@@ -80,6 +80,8 @@ FACTS: Mapping[str, str] = MappingProxyType(
         "gated": "one half, bent by `act`, times the other",
         "gate": "a product element by element",
         "sum": "a sum element by element",
+        "whole-rows": "each value depends on all others of its row",
+        "tensor": "a learned tensor by itself, with features along its last axis",
         "rescale": "multiplies or bounds values",
         "factor": "by one factor, `by` or learned",
         "cap": "bounded smoothly by `cap`",
@@ -617,6 +619,7 @@ class Op:
     weights   Call -> learned tensors
     macs      Call -> multiply-adds of matrix products; ``work``: Call -> FLOPs beside them
     mask      Call -> what of its scores is left (`pairs.Seen`), None when all
+    hands_on  Call -> the inputs whose [.., target, source] scores are its output's, pair by pair
     text      default label, mixed text and $TeX$: fixed, or Call -> text
     form      box or circle; ``symbol`` is what a circle shows
     value     Call, arrays, weights by name -> output arrays; None: cannot be executed
@@ -642,6 +645,7 @@ class Op:
     macs: Rule | None = None
     work: Rule | None = None
     mask: Rule | None = None
+    hands_on: Rule | None = None
     text: Rule | str = ""
     form: str = "box"
     symbol: str = ""

@@ -284,6 +284,11 @@ def causal_scores(c: Call, window: Dim | None = None, chunk: Dim | None = None) 
     return Seen(target, source, source, causal=True, window=window, chunk=chunk)
 
 
+def every_input(c: Call) -> range:
+    """All inputs: what an op that works element by element hands on."""
+    return range(len(c.inputs))
+
+
 TARGETS_LAST = "targets are the last of the sources, but there are more of them"
 
 # -- counting -------------------------------------------------------------------------------------

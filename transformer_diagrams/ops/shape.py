@@ -371,6 +371,7 @@ for _name, _words, _label in (
         attrs=(axis_attr("the axis that goes"), KEEP),
         shape=_reduced,
         work=lambda c: c.x.numel(),
+        hands_on=lambda c: () if c["axis"] in (-1, -2) else (0,),  # over the heads, say
         text=_label,
         value=lambda c, x, w: [
             getattr(x[0], c.op.name)(axis=c["axis"], keepdims=c["keep"])
