@@ -25,7 +25,7 @@ ARROWS: dict[str, set[str]] = {
     "pipeline": {"labels", "render", "graph", "result"},
     "result": {"store", "options"},
     "finding": {"options", "reading", "bundled", "files"},
-    "diff": {"count"},
+    "diff": {"count", "text"},
     "dump": {"graph"},
     "faults_text": {"reading", "streams"},
     "streams": {"errors"},

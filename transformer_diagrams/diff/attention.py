@@ -17,12 +17,12 @@ from transformer_diagrams.diff.traits import (
     joined,
     kind_of,
     name_of,
-    plain,
     unique,
     width_of,
 )
 from transformer_diagrams.dims import Dim
 from transformer_diagrams.graph.ir import Group
+from transformer_diagrams.text import plain
 
 # What may stand between the product of queries and keys and the softmax, and after the softmax.
 _SCORES = ("rescale", "sum", "carry", "form", "mask")

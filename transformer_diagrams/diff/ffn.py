@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from transformer_diagrams.diff.attention import path_of, scope_of
-from transformer_diagrams.diff.flat import Flat, Part
+from transformer_diagrams.diff.flat import Flat, Part, facts_of
 from transformer_diagrams.diff.traits import (
-    GATED_NAMES,
     NUMBERS,
     Reading,
     Site,
@@ -20,6 +19,7 @@ from transformer_diagrams.diff.traits import (
 )
 from transformer_diagrams.dims import Dim
 from transformer_diagrams.graph.ir import Group
+from transformer_diagrams.ops.elementwise import gated_name
 
 # What may stand between a projection, its activation and the next projection.
 _AROUND = ("gate", "cut", "rescale", "carry", "sum", "gated", "nonlinear")
@@ -83,7 +83,7 @@ def _kind(reading: Reading, parts: Sequence[Part], scope: Group) -> Trait:
                 )
             )
             gated = gated or gated_here
-            if attr(part, "kind") == "identity":
+            if "carry" in facts_of(attr(part, "kind")):  # it bends nothing
                 continue
         elif part.does("experts"):
             gated = gated or is_true(part.node.attrs.get("gated"))
@@ -93,7 +93,7 @@ def _kind(reading: Reading, parts: Sequence[Part], scope: Group) -> Trait:
         names.append(function_of(part))
     if gated:
         at += [p.path for p in parts if p.does("gate")]
-        what = joined(GATED_NAMES.get(n, f"gated {n}") for n in unique(names))
+        what = joined(gated_name(n) or f"gated {n}" for n in unique(names))
         key = f"gated {','.join(unique(names))}"
     else:
         what = f"{joined(unique(names))} FFN"

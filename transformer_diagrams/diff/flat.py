@@ -7,6 +7,7 @@ this attention read?" is a walk along wires, and "is it inside a residual?" a lo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import field
 from functools import cache
 
@@ -20,14 +21,13 @@ WHOLE = ("norm", "activation")  # roles of used specs that are one step here, wh
 
 
 @cache
-def _facts(op: str, role: str) -> frozenset[str]:
-    try:
+def facts_of(op: str, role: str = "") -> frozenset[str]:
+    """What the record of an op says that it does; where it says nothing, what its role says."""
+    with suppress(registry.UnknownOp):  # a used spec, an input or an output
         record = registry.get(op)
-    except registry.UnknownOp:  # a used spec, an input or an output
-        return frozenset((role, *registry.IMPLIED.get(role, ())))
-    if not record.does and record.role == "plain":
-        return frozenset((role, *registry.IMPLIED.get(role, ())))
-    return frozenset((record.role, *record.does))
+        if record.does or record.role != "plain":
+            return frozenset((record.role, *record.does))
+    return frozenset((role, *registry.IMPLIED.get(role, ())))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Part:
     @property
     def facts(self) -> frozenset[str]:
         """What it does: what the record of its op says, else what its style role says."""
-        return _facts(self.op, self.node.role)
+        return facts_of(self.op, self.node.role)
 
     def does(self, *facts: str) -> bool:
         """Whether it does one of these."""

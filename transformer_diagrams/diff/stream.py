@@ -14,13 +14,13 @@ from transformer_diagrams.diff.traits import (
     joined,
     kind_of,
     name_of,
-    plain,
     unique,
     width_of,
 )
 from transformer_diagrams.dims import Dim
 from transformer_diagrams.graph.ir import Group, Node
 from transformer_diagrams.ops import registry
+from transformer_diagrams.text import plain
 
 _ASIDE = ("rescale", "gate", "carry", "cut")  # may stand before the last norm
 _PLACES = {  # (norm first in the branch, norm last in the branch, norm after the sum)
@@ -202,7 +202,7 @@ class Stream:
             if text:
                 words.append(text)
                 keys.append(key)
-        count = plain(group.badge).replace(" x", "").strip()
+        count = plain(group.badge).replace("×", "").strip()
         inner, known = ", ".join(words), ", ".join(keys)
         if group.kind != "repeat" or not inner:
             return f"({inner})" if inner else "", f"({known})" if known else ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import field
 from functools import cache
@@ -13,9 +12,8 @@ from transformer_diagrams.graph.ir import Group
 from transformer_diagrams.ops import registry
 from transformer_diagrams.ops.registry import Shape
 from transformer_diagrams.records import dataclass
+from transformer_diagrams.text import plain
 
-# Gated networks that have a name of their own (arXiv:2002.05202), by their activation's.
-GATED_NAMES = {"SiLU": "SwiGLU", "GELU": "GEGLU", "ReLU": "ReGLU", "sigmoid": "GLU"}
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six")
 
 
@@ -117,19 +115,6 @@ def joined(texts: Iterable[str]) -> str:
     if len(listed) < 2:
         return "".join(listed)
     return f"{', '.join(listed[:-1])} and {listed[-1]}"
-
-
-_TEX = re.compile(r"\\(?:text|mathrm|mathbf|operatorname)\{([^{}]*)\}")
-
-
-def plain(markup: str) -> str:
-    """A label as one line of ordinary text: ``Linear $W_{gate}$`` -> ``Linear W_gate``."""
-    out = _TEX.sub(r"\1", " ".join(markup.split()))
-    out = out.replace("\\lfloor ", "floor(").replace(" \\rfloor", ")").replace("\\bmod", "mod")
-    out = out.replace("\\times", "x").replace("\\sqrt", "sqrt").replace("\\,", " ")
-    out = out.replace("^\\top", "^T").replace("\\", "")
-    out = re.sub(r"sqrt\{([^{}]*)\}", r"sqrt(\1)", out)
-    return " ".join(out.replace("$", "").replace("{", "").replace("}", "").split())
 
 
 def kind_of(part: Part) -> str:

@@ -382,9 +382,9 @@ op(
 _GATED = {kind: unit for kind, (_, unit, _) in _ACTIVATIONS.items() if unit}
 
 
-def gated_name(kind: str) -> str:
-    """What a unit gated by an activation is called: ``SwiGLU`` for ``silu``; "" for none."""
-    return _GATED.get(kind, "")
+def gated_name(word: str) -> str:
+    """What a unit is called that an activation gates: ``SwiGLU`` for ``SiLU``; "" for none."""
+    return {name: unit for name, unit, _ in _ACTIVATIONS.values()}.get(word, "")
 
 
 def _glu_shape(c: Call) -> tuple[Shape, ...]:
