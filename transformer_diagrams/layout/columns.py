@@ -7,7 +7,8 @@ another runs in the gutter and enters the other's flank.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from transformer_diagrams.graph.ir import BORDER, Group
@@ -26,14 +27,17 @@ from transformer_diagrams.layout.placed import (
 from transformer_diagrams.theme import Sizes
 
 Sides = dict[tuple[str, int], str]
+Pairs = list[tuple[int, float]]
 Place = Callable[[Group, Context, Sides, bool], Placed]
 RAISED = 20.0  # what it costs that a column does not stand on the base line
+ENTRY = 6.0  # from the group's start to the first track of its inputs
 RISE = 12.0  # from a column's top to the first track above it
 
 
 def place_columns(group: Group, ctx: Context, sides: Sides, place: Place) -> Placed:
     """Lay out a group of columns."""
-    del sides  # ports of a `columns` group always lie at its start and end
+    # its ports always lie at its start and end; in which order those around it are, may be said
+    wish = {port: int(place) for (kind, port), place in sides.items() if kind == "order in"}
     wanted: list[Sides] = [{} for _ in group.children]
     for edge in group.edges:
         tail, head = edge.tail.child, edge.head.child
@@ -46,16 +50,16 @@ def place_columns(group: Group, ctx: Context, sides: Sides, place: Place) -> Pla
         place(child, ctx, side, True)  # type: ignore[arg-type]
         for child, side in zip(group.children, wanted, strict=True)
     ]
-    found = _stood(group, columns, [0.0] * len(columns), ctx.sizes)
+    found = _stood(group, columns, [0.0] * len(columns), ctx.sizes, wish)
     heights, least = [0.0] * len(columns), cost(group, found)
     for index in range(len(columns)):
         for height in _straight(group, columns, heights, index):
             tried = [*heights[:index], height, *heights[index + 1 :]]
             raised = RAISED * sum(height > 0 for height in tried)
-            spent = cost(group, _stood(group, columns, tried, ctx.sizes)) + raised
+            spent = cost(group, _stood(group, columns, tried, ctx.sizes, wish)) + raised
             if spent < least - SAME:
                 heights, least = tried, spent
-    found = _stood(group, columns, heights, ctx.sizes)
+    found = _stood(group, columns, heights, ctx.sizes, wish)
     found.cost = least + sum(column.cost for column in columns)
     return found
 
@@ -76,9 +80,18 @@ def _straight(
             yield height
 
 
-def _stood(group: Group, columns: list[Placed], heights: list[float], s: Sizes) -> Placed:
+def _stood(
+    group: Group,
+    columns: list[Placed],
+    heights: list[float],
+    s: Sizes,
+    wish: Mapping[int, int],
+) -> Placed:
     """The columns at their heights, and all lines from and to them."""
     out = Placed()
+    branched = _branched(group)
+    lift = ENTRY + s.track_gap * (len(branched) - 1) + s.line_corner + 2.0 if branched else 0.0
+    heights = [lift + height for height in heights]
     runs = _plan(group, columns, heights, s.track_gap)
     lanes = _lanes(runs)
     u = 0.0
@@ -94,12 +107,7 @@ def _stood(group: Group, columns: list[Placed], heights: list[float], s: Sizes) 
         ],
         default=0.0,
     )
-    for number, edge in enumerate(group.edges):
-        if edge.tail.child == BORDER:
-            spot = out.spots[edge.head.child]
-            at = spot.u + columns[edge.head.child].ins[edge.head.port].at
-            out.ins[edge.tail.port] = Gate("start", at)
-            out.wires.append(Wire(number, [(at, 0.0), (at, spot.v)]))
+    _enter(group, columns, out, branched, s.track_gap, wish)
     for run in runs:
 
         def lane(gutter: int, net: tuple[int, int] = run.net) -> float:
@@ -120,6 +128,51 @@ def _stood(group: Group, columns: list[Placed], heights: list[float], s: Sizes) 
         out.ref = out.outs[0].at
         out.spine = frozenset({group.edges.index(first_out)})
     return out
+
+
+def _branched(group: Group) -> list[int]:
+    """The inputs that several columns read."""
+    readers = Counter(edge.tail.port for edge in group.edges if edge.tail.child == BORDER)
+    return [port for port, count in readers.items() if count > 1]
+
+
+def _enter(
+    group: Group,
+    columns: list[Placed],
+    out: Placed,
+    branched: list[int],
+    track: float,
+    wish: Mapping[int, int],
+) -> None:
+    """The lines of the inputs: straight up to one reader, to the others below the columns.
+
+    That is the first one, if the inputs then come in their order.
+    """
+    heads: dict[int, list[tuple[int, float, float]]] = defaultdict(list)
+    for number, edge in enumerate(group.edges):
+        if edge.tail.child == BORDER:
+            spot = out.spots[edge.head.child]
+            at = spot.u + columns[edge.head.child].ins[edge.head.port].at
+            heads[edge.tail.port].append((number, at, spot.v))
+    gates = {port: many[0][1] for port, many in heads.items()}
+    for port in branched:
+        others = [(other, gate) for other, gate in gates.items() if other not in branched]
+
+        def swapped(at: float, port: int = port, others: Pairs = others) -> int:
+            here = wish.get(port, port)
+            return sum((wish.get(o, o) < here) != (gate < at) for o, gate in others)
+
+        gates[port] = min((at for _, at, _ in heads[port]), key=swapped)
+    nets = [Net((gates[port],), tuple(at for _, at, _ in heads[port])) for port in branched]
+    levels = dict(zip(branched, assign_tracks(nets), strict=True))
+    for port, many in heads.items():
+        gate = gates[port]
+        out.ins[port] = Gate("start", gate)
+        v = ENTRY + track * max(levels.get(port, 0), 0)
+        for number, at, end in many:
+            out.wires.append(
+                Wire(number, straightened([(gate, 0.0), (gate, v), (at, v), (at, end)]))
+            )
 
 
 @dataclass(slots=True)

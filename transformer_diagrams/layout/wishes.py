@@ -13,8 +13,6 @@ from transformer_diagrams.graph.ir import BORDER, Group
 from transformer_diagrams.layout.placed import Placed
 from transformer_diagrams.layout.stages import Filled, Sides
 
-FIRM = ("columns", "turned")  # kinds of groups whose ports stay where they are
-
 
 def wishes_of(w: Filled, placed: Placed) -> dict[int, Sides]:
     """By child: ("order in", port) or ("order out", port) -> its place, where that is another."""
@@ -23,7 +21,7 @@ def wishes_of(w: Filled, placed: Placed) -> dict[int, Sides]:
         edge = w.group.edges[wire.edge]
         for kind, here, far in (("in", edge.head, 0), ("out", edge.tail, -1)):
             child = w.group.children[here.child] if here.child != BORDER else None
-            if not isinstance(child, Group) or child.kind in FIRM:
+            if not isinstance(child, Group) or child.kind == "turned":
                 continue
             inner = w.inside[here.child]
             gate = (inner.ins if kind == "in" else inner.outs)[here.port]
