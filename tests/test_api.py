@@ -137,7 +137,7 @@ def test_inspect_takes_sizes_in_three_forms() -> None:
 
 def test_render_gives_bytes_with_their_type(tmp_path: Path) -> None:
     model = td.load("x", text=TEXT)
-    figure = model.render("svg", theme="dark", width="3.25in")
+    figure = model.render("svg", theme="dark", width="3.25in", enlarge=True)
     assert figure.media_type == "image/svg+xml"
     assert 'width="234pt"' in str(figure)
     path = figure.save(tmp_path / "made" / "x.svg")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,9 +16,11 @@ from typing import Any
 
 import pytest
 
+from transformer_diagrams import options
 from transformer_diagrams.api import Model, bundled_ids
 from transformer_diagrams.cli.app import COMMANDS, program, run
 from transformer_diagrams.cli.targets import expand
+from transformer_diagrams.options import points
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -332,11 +335,46 @@ def test_a_part_is_called_out_beside_the_figure(tdx: Any) -> None:
 
 
 def test_the_width_is_physical_and_small_text_is_warned_of(tdx: Any) -> None:
-    result = tdx("render", "good", "-o", "-", "--width", "3.25in")
+    result = tdx("render", "good", "-o", "-", "--width", "3.25in", "--enlarge")
     assert 'width="234pt"' in result.out
+    own = tdx("render", "good", "-o", "-").out
+    assert tdx("render", "good", "-o", "-", "--width", "3.25in").out == own, "it is smaller"
     result = tdx("render", "good", "-o", "-", "--width", "0.3in")
     assert result.code == 0
     assert "warning" in result.err
+
+
+def test_a_figure_fits_an_area(tdx: Any) -> None:
+    """In one of the two directions exactly, and a page that is too high is told."""
+
+    def size(*asked: str) -> tuple[float, float]:
+        out = tdx("render", "llama3", "-o", "-", *asked).out
+        return tuple(float(n) for n in re.findall(r' (?:width|height)="([\d.]+)pt"', out)[:2])  # type: ignore[return-value]
+
+    own = size()
+    for area in ("3.25inx2in", "1in x 9in", "234pt × 144pt"):
+        wide, high = size("--fit", area)
+        most = [points(side) for side in options.area(area)]
+        assert wide <= most[0] + 0.01
+        assert high <= most[1] + 0.01
+        assert min(most[0] - wide, most[1] - high) == pytest.approx(0, abs=0.02)
+        assert wide / high == pytest.approx(own[0] / own[1], rel=1e-3)
+    assert size("--height", "2in")[1] == pytest.approx(144, abs=0.01)
+    assert size("--fit", "90inx90in") == own
+    tall = tdx("render", "deepseek-v3", "-o", "-", "--open", "2", "--width", "6in")
+    assert "in high" in tall.err
+    assert "--fit 6inx9in" in tall.err
+    assert "in high" not in tdx("render", "llama3", "-o", "-", "--fit", "3inx9in").err
+
+
+@pytest.mark.parametrize(
+    "wrong", [("--fit", "3in"), ("--fit", "3inx"), ("--fit", "3inx2parsec"), ("--height", "-1in"),
+              ("--fit", "3inx3in", "--width", "2in")],
+)  # fmt: skip
+def test_an_area_that_is_none_is_refused_in_a_sentence(tdx: Any, wrong: tuple[str, ...]) -> None:
+    result = tdx("render", "good", "-o", "-", *wrong)
+    assert result.code == 2
+    assert "Traceback" not in result.err
 
 
 @pytest.mark.parametrize("stage", ["spec", "graph", "shapes", "scene"])

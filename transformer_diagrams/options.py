@@ -55,7 +55,8 @@ class Options:
 
     open, close    names of parts to draw opened in place, or as one box
     callout        names of parts to draw opened beside the figure
-    width          physical width in points; None: as wide as it comes
+    width, height  most physical width and height in points; None: as large as it comes
+    enlarge        as large as these allow, beyond the figure's own size
     set            (name, value) pairs that override the config's sizes and options
     scale, dpi     pixels of a PNG: times 96 a inch, or dots an inch (wins over scale)
     outline_text   words as outlines only, for viewers that show hidden text
@@ -67,6 +68,8 @@ class Options:
     close: tuple[str, ...] = ()
     callout: tuple[str, ...] = ()
     width: float | None = None
+    height: float | None = None
+    enlarge: bool = False
     background: str = "theme"
     shapes: str = "changes"
     legend: bool = False
@@ -102,7 +105,7 @@ def settle(asked: Mapping[str, Any]) -> Options:
 
     :raises AskError: for an unknown option, or a value that it cannot take.
     """
-    known = [f.name for f in fields(Options) if f.name != "said"]
+    known = [*(f.name for f in fields(Options) if f.name != "said"), "fit"]
     values: dict[str, Any] = {}
     for name, value in asked.items():
         if name not in known:
@@ -114,13 +117,18 @@ def settle(asked: Mapping[str, Any]) -> Options:
     for name in ("theme", "config"):
         if values.get(name) is not None:
             typed(name, values[name], str)
-    for name in ("legend", "outline_text"):
+    for name in ("legend", "outline_text", "enlarge"):
         typed(name, values.get(name, False), bool)
     for name in _LISTS:
         values[name] = _names(name, values.get(name, ()))
     values["set"] = _pairs(values.get("set", ()))
-    if values.get("width") is not None:
-        values["width"] = points(values["width"])
+    if (fit := values.pop("fit", None)) is not None:
+        if values.get("width") is not None or values.get("height") is not None:
+            raise ask_error("fit says both the width and the height", "leave these out")
+        values["width"], values["height"] = area(fit)
+    for name in ("width", "height"):
+        if values.get(name) is not None:
+            values[name] = points(values[name], name)
     _one_of("direction", values.get("direction"), DIRECTIONS)
     _one_of("shapes", values.get("shapes"), SHAPES)
     _one_of("background", values.get("background"), BACKGROUNDS)
@@ -149,19 +157,31 @@ def fit(spec: Spec, config: str | None, sizes: Iterable[tuple[str, str]] = ()) -
         raise AskError(error.faults) from None
 
 
-def points(width: float | str) -> float:
+def area(text: str) -> tuple[str, str]:
+    """The two lengths of an area to fit into: ``area("3.25in x 9in") == ("3.25in", "9in")``.
+
+    :raises AskError: when it is not two lengths.
+    """
+    typed("fit", text, str)
+    sides = re.split(r"\s*[x×]\s*(?=[\d.])", text.strip())
+    if len(sides) != 2:
+        raise ask_error(f"'{text}' is not a width and a height", "write it like 3.25inx9in")
+    return sides[0], sides[1]
+
+
+def points(length: float | str, what: str = "width") -> float:
     """A length in points: ``points("3.25in") == 234.0``; a bare number is points.
 
     :raises AskError: when it is not a positive length with a known unit.
     """
-    typed("width", width, int, float, str)
-    if isinstance(width, (int, float)):
-        value, unit = float(width), ""
+    typed(what, length, int, float, str)
+    if isinstance(length, (int, float)):
+        value, unit = float(length), ""
     else:
-        match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*([a-z]*)\s*", width)
+        match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*([a-z]*)\s*", length)
         if not match:
             raise ask_error(
-                f"'{width}' is not a length", "write it like 3.25in, 8cm, 82.5mm or 234pt"
+                f"'{length}' is not a length", "write it like 3.25in, 8cm, 82.5mm or 234pt"
             )
         value, unit = float(match[1]), match[2]
     if unit not in POINTS:
@@ -170,7 +190,8 @@ def points(width: float | str) -> float:
             did_you_mean(unit, [u for u in POINTS if u], what="unit"),
         )
     if not 0 < value * POINTS[unit] <= 14400:  # the largest page that PDF readers accept
-        raise ask_error(f"a figure cannot be {width} wide", "anything up to 200in will do")
+        measured = {"width": "wide", "height": "high"}[what]
+        raise ask_error(f"a figure cannot be {length} {measured}", "anything up to 200in will do")
     return value * POINTS[unit]
 
 

@@ -102,6 +102,8 @@ def drawing(scene: Scene, options: Options) -> Drawing:
         scene,
         theme(options),
         width=options.width,
+        height=options.height,
+        enlarge=options.enlarge,
         background=options.background,
         graphviz=options.graphviz,
         words=not options.outline_text,

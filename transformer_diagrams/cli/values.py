@@ -120,7 +120,18 @@ def figure_options(command: Command) -> Command:
             "--callout", metavar="NAME", multiple=True,
             help="Draw this part opened beside the figure.",
         ),
-        click.option("--width", metavar="LENGTH", help="Physical width: 3.25in, 8cm, 234pt."),
+        click.option(
+            "--width", metavar="LENGTH",
+            help="Most physical width: 3.25in, 8cm, 234pt; a smaller figure keeps its size.",
+        ),
+        click.option("--height", metavar="LENGTH", help="Most physical height, likewise."),
+        click.option(
+            "--fit", metavar="AREA", help="Both: 3.25inx9in is one column of a paper."
+        ),
+        click.option(
+            "--enlarge", is_flag=True, default=None,
+            help="Make a small figure as large as these allow.",
+        ),
         click.option(
             "--background", type=Among("background", lambda: BACKGROUNDS),
             help="The theme's own when not said, so that it can be read on any page; "

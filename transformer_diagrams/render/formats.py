@@ -22,13 +22,17 @@ if TYPE_CHECKING:
 
 SMALLEST_TEXT = 6.0
 """Printed text below this size in points is worth a warning."""
+PAGE_HEIGHT = 9 * 72.0
+"""What letter paper with margins of an inch has for text, in points."""
 
 
 @dataclass(frozen=True)
 class Drawing:
     """A scene with everything that was asked of its output; drawn once, when first needed.
 
-    width       physical width in points; None: as wide as the scene
+    width       most physical width in points; None: as wide as the scene
+    height      most physical height, likewise; with both, the figure fits within them
+    enlarge     to be as large as these allow, beyond the scene's own size
     background  "theme", "white" or "none"
     graphviz    "pure" or "dot"
     words       False: outlines only, without the unpainted words
@@ -38,11 +42,20 @@ class Drawing:
     scene: Scene
     theme: Theme
     width: float | None = None
+    height: float | None = None
+    enlarge: bool = False
     background: str = "theme"
     graphviz: str = "pure"
     words: bool = True
     scale: float | None = None
     dpi: float | None = None
+
+    @property
+    def unit(self) -> float:
+        """Printed size of one unit of the scene: the largest that fits, and is asked for."""
+        asked = ((self.width, self.scene.width), (self.height, self.scene.height))
+        fitting = [most / round(own, 2) for most, own in asked if most is not None]
+        return min(fitting if self.enlarge and fitting else [1.0, *fitting])
 
     @cached_property
     def display(self) -> Display:
@@ -50,7 +63,7 @@ class Drawing:
         from transformer_diagrams.render.drawn import draw
         from transformer_diagrams.render.paint import paint
 
-        painted = paint(self.scene, self.theme, width=self.width, background=self.background)
+        painted = paint(self.scene, self.theme, unit=self.unit, background=self.background)
         return draw(painted, self.graphviz)
 
     @cached_property
@@ -62,9 +75,11 @@ class Drawing:
 
     @property
     def warnings(self) -> tuple[Fault, ...]:
-        """What the drawing has to say: about labels, and about text that is too small."""
+        """What the drawing has to say: about labels, small text, and more height than a page."""
         small = small_text_warning(self.display)
-        return self.display.warnings + ((small,) if small else ())
+        alone = self.width is not None and self.height is None
+        tall = tall_warning(self.display) if alone else None
+        return (*self.display.warnings, *filter(None, (small, tall)))
 
 
 def small_text_warning(display: Display) -> Fault | None:
@@ -81,6 +96,22 @@ def small_text_warning(display: Display) -> Fault | None:
         expected=f"at least {SMALLEST_TEXT:g} pt",
         hint=f"make it {math.ceil(wanted / 72 * 100) / 100:.2f} in wide or more, "
         "or leave the shapes out",
+        severity="warning",
+    )
+
+
+def tall_warning(display: Display) -> Fault | None:
+    """A warning when a figure that was made to a width is higher than the text of a page."""
+    width, height = display.printed
+    if height <= PAGE_HEIGHT + 0.005:
+        return None
+    page, fits = f"{PAGE_HEIGHT / 72:g}in", f"{round(width / 72, 2):g}in"
+    return Fault(
+        "tall-figure",
+        f"at a width of {width / 72:.2f} in the figure is {height / 72:.2f} in high",
+        found=f"{height / 72:.2f} in",
+        expected=f"at most {PAGE_HEIGHT / 72:g} in, which a page has for text",
+        hint=f"--fit {fits}x{page} makes it as large as fits; --direction right may suit a page",
         severity="warning",
     )
 

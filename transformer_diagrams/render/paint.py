@@ -48,11 +48,11 @@ _ONLY = {"train": "only in training", "infer": "only at inference"}
 
 
 def paint(
-    scene: Scene, theme: Theme, *, width: float | None = None, background: str = "theme"
+    scene: Scene, theme: Theme, *, unit: float = 1.0, background: str = "theme"
 ) -> Display:
     """Scene -> display list.
 
-    width       physical width in points; None: one unit of the scene is one point
+    unit        printed size of one unit of the scene, in points
     background  "theme", "white" or "none"
     """
     painter = _Painter(scene, theme, background)
@@ -60,8 +60,7 @@ def paint(
     items = tuple(painter.items(wide, high))
     warnings = tuple(dict.fromkeys(painter.warnings))
     return Display(
-        scene.id, scene.title, scene.desc, wide, high, items, width / wide if width else 1.0,
-        warnings,
+        scene.id, scene.title, scene.desc, wide, high, items, unit, warnings,
     )  # fmt: skip
 
 
