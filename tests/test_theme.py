@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import re
 from pathlib import Path
 
 import pytest
 import yaml
 
 from transformer_diagrams import theme
+from transformer_diagrams.api import Model
 from transformer_diagrams.errors import DiagramError
 from transformer_diagrams.roles import ROLES
 from transformer_diagrams.theme.theme import _read
@@ -186,3 +188,26 @@ def test_each_departure_from_the_schema_is_one_fault() -> None:
     assert len(said) == 4
     hint = next(f.hint for f in caught.value.faults if f.path == "sizes")
     assert "font_block" in hint
+
+
+@pytest.mark.parametrize("direction", ["up", "right"])
+@pytest.mark.parametrize("spec", ["llama3", "transformer", "mla-rope", "deepseek-v3"])
+def test_a_compact_figure_takes_less_and_stays_clean(spec: str, direction: str) -> None:
+    """Text as large as in the normal one, gaps smaller, no flaw."""
+    model = Model.find(spec)
+    normal = model.scene(direction=direction)
+    compact = model.scene(direction=direction, density="compact")
+    assert compact.width * compact.height < 0.85 * normal.width * normal.height
+    sizes = [sorted(label.size for label in scene.labels) for scene in (normal, compact)]
+    assert sizes[0] == sizes[1]
+    report = model.lint(direction=direction, density="compact")
+    assert [str(f) for f in report.findings if f.rule != "kink"] == []
+
+
+def test_deepseek_v3_can_be_read_in_one_column_of_a_paper() -> None:
+    """3.25 in by 9 in, and no text below 6 pt."""
+    figure = Model.find("deepseek-v3").render("svg", fit="3.25inx9in", density="compact")
+    assert [w.code for w in figure.warnings] == []
+    wide, high = (float(n) for n in re.findall(r' (?:width|height)="([\d.]+)pt"', str(figure))[:2])
+    assert wide <= 234.01
+    assert high <= 648.01

@@ -21,6 +21,7 @@ DIRECTIONS = ("up", "right", "down")
 SHAPES = ("none", "changes", "all")
 BACKGROUNDS = ("theme", "none", "white")
 GRAPHVIZ = ("pure", "dot")
+DENSITY = ("normal", "compact")
 
 # What a spec's `show:` may say too: asking for the default is then not the same as not asking.
 FROM_SPEC = frozenset(("direction", "shapes", "legend", "config"))
@@ -57,6 +58,7 @@ class Options:
     callout        names of parts to draw opened beside the figure
     width, height  most physical width and height in points; None: as large as it comes
     enlarge        as large as these allow, beyond the figure's own size
+    density        how close the parts stand; the text keeps its size
     set            (name, value) pairs that override the config's sizes and options
     scale, dpi     pixels of a PNG: times 96 a inch, or dots an inch (wins over scale)
     outline_text   words as outlines only, for viewers that show hidden text
@@ -70,6 +72,7 @@ class Options:
     width: float | None = None
     height: float | None = None
     enlarge: bool = False
+    density: str = "normal"
     background: str = "theme"
     shapes: str = "changes"
     legend: bool = False
@@ -132,6 +135,7 @@ def settle(asked: Mapping[str, Any]) -> Options:
     _one_of("direction", values.get("direction"), DIRECTIONS)
     _one_of("shapes", values.get("shapes"), SHAPES)
     _one_of("background", values.get("background"), BACKGROUNDS)
+    _one_of("density", values.get("density"), DENSITY)
     _one_of("graphviz", values.get("graphviz"), GRAPHVIZ)
     for name, most in (("scale", 100.0), ("dpi", 10000.0)):
         number = values.get(name)

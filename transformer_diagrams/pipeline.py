@@ -122,14 +122,14 @@ def figure(graph: Graph, options: Options, format: str) -> Rendering:
 
 
 def theme(options: Options) -> Theme:
-    """The theme that was asked for.
+    """The theme that was asked for, as close as was asked for.
 
     :raises AskError: when there is none of that name, or the file is no theme.
     """
-    from transformer_diagrams.theme import get
+    from transformer_diagrams.theme import dense, get
 
     try:
-        return get(options.theme)
+        return dense(get(options.theme), options.density)
     except DiagramError as fault:
         raise AskError(fault.faults) from fault
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from transformer_diagrams.options import BACKGROUNDS, DIRECTIONS, GRAPHVIZ, SHAPES
+from transformer_diagrams.options import BACKGROUNDS, DENSITY, DIRECTIONS, GRAPHVIZ, SHAPES
 
 if TYPE_CHECKING:
     TextType = click.ParamType[str]
@@ -131,6 +131,10 @@ def figure_options(command: Command) -> Command:
         click.option(
             "--enlarge", is_flag=True, default=None,
             help="Make a small figure as large as these allow.",
+        ),
+        click.option(
+            "--density", type=Among("density", lambda: DENSITY),
+            help="How close the parts stand; compact for a narrow column.",
         ),
         click.option(
             "--background", type=Among("background", lambda: BACKGROUNDS),

@@ -1,5 +1,6 @@
 """Themes: the look of a figure as data. `get("paper")` gives one."""
 
+from transformer_diagrams.theme.density import DENSITIES, dense
 from transformer_diagrams.theme.theme import (
     NAMES,
     LineStyle,
@@ -10,4 +11,6 @@ from transformer_diagrams.theme.theme import (
     get,
 )
 
-__all__ = ["NAMES", "LineStyle", "RoleStyle", "Sizes", "Theme", "from_data", "get"]
+__all__ = [
+    "DENSITIES", "NAMES", "LineStyle", "RoleStyle", "Sizes", "Theme", "dense", "from_data", "get",
+]  # fmt: skip
