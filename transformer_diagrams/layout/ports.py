@@ -225,7 +225,8 @@ def _move_port(
     others = [o for (c, p), o in offsets.items() if c == cell and p != port]
     room = w.front(item.child) / 2 - PORT_EDGE
     keeps_order = all((o < old) == (o < new) for o in others)
-    if abs(new) <= room and keeps_order and all(abs(o - new) >= 12 for o in others):
+    least = PORT_GAP if abs(by) < 12 else 12.0  # a kink is worse than ports near each other
+    if abs(new) <= room and keeps_order and all(abs(o - new) >= least for o in others):
         offsets[(cell, port)] = new
 
 
