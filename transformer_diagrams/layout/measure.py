@@ -88,7 +88,7 @@ def size_node(node: Node, ctx: Context, *, tower: bool = False) -> Sized:
     width = max(width, 16.0 * ports + 8) if not ctx.across else width
     height = max(text.height + 2 * s.pad_y, s.box_height)
     if ctx.across and ports > 1:
-        height = max(height, PORT_ROOM, max(10.0, 1.2 * s.font_edge) * ports + 4)
+        height = max(height, PORT_ROOM, max(12.5, 1.2 * s.font_edge) * ports if ports > 2 else 0.0)
     if tower and not ctx.across and not is_wide(node):
         width = max(width, ctx.tower)
     if not is_wide(node):
