@@ -119,7 +119,7 @@ def test_g01_all_its_shapes_can_be_shown(tdx: Run) -> None:
 
 
 def test_g01_at_column_width_small_text_is_told_with_its_size(tdx: Run) -> None:
-    said = tdx("render", case("G01"), "--width", "3.25in", "-o", "-")
+    said = tdx("render", case("G01"), "--width", "3.25in", "--enlarge", "-o", "-")
     root = re.search(r'<svg\b[^>]*\bwidth="([\d.]+)pt"', said.out)
     assert root
     assert float(root[1]) == 234

@@ -94,7 +94,7 @@ class TestPdf:
         self, tdx: Callable[..., tuple[int, str]], tmp_path: Path, width: str, points: float
     ) -> None:
         for name in SOME:
-            code, _ = tdx("render", name, "--width", width, "-o", "a.pdf")
+            code, _ = tdx("render", name, "--width", width, "--enlarge", "-o", "a.pdf")
             assert code == 0
             size = re.search(r"Page size: +([\d.]+) x", poppler("pdfinfo", tmp_path / "a.pdf"))
             assert size
@@ -150,10 +150,13 @@ def test_dpi_is_dots_an_inch_of_the_physical_size(
         assert made.info["dpi"][0] == pytest.approx(dpi, abs=0.1)
 
 
+HUGE = ("--width", "40in", "--enlarge")
+
+
 def test_a_picture_beyond_all_programs_is_refused_with_the_scale_that_works(
     tdx: Callable[..., tuple[int, str]], tmp_path: Path
 ) -> None:
-    code, said = tdx("render", "gqa", "--width", "40in", "--dpi", "1000", "-o", "big.png")
+    code, said = tdx("render", "gqa", *HUGE, "--dpi", "1000", "-o", "big.png")
     assert code == 1
     assert "40,000 x" in said
     assert not (tmp_path / "big.png").exists()
@@ -164,10 +167,10 @@ def test_a_picture_beyond_all_programs_is_refused_with_the_scale_that_works(
 def test_the_scale_that_works_for_it_works(
     tdx: Callable[..., tuple[int, str]], tmp_path: Path
 ) -> None:
-    _, said = tdx("render", "gqa", "--width", "40in", "--dpi", "1000", "-o", "big.png")
+    _, said = tdx("render", "gqa", *HUGE, "--dpi", "1000", "-o", "big.png")
     works = re.search(r"a scale of at most ([\d.]+) ", said)
     assert works
-    code, said = tdx("render", "gqa", "--width", "40in", "--scale", works[1], "-o", "big.png")
+    code, said = tdx("render", "gqa", *HUGE, "--scale", works[1], "-o", "big.png")
     assert code == 0, said
     data = (tmp_path / "big.png").read_bytes()
     wide, high = struct.unpack(">II", data[16:24])  # IHDR; decoding it would take half a gigabyte

@@ -155,7 +155,8 @@ class _Builder:
             solid = [b.rect for b in self.boxes if b.form != "frame" and b.id != own]
             solid += [q.rect for q in self.labels if q.owner != own or q.kind == "note"]
             corner, room = self.ctx.sizes.line_corner, self.rects[own]
-            self.lines.append(leader(part, room, self.paper, solid, corner, self._name(own)))
+            name = self._name(own)
+            self.lines.append(leader(part, room, self.paper, solid, self.lines, corner, name))
 
     def _scopes(self, top: Inset) -> Iterator[Inset]:
         todo = [top]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, product
 
 from transformer_diagrams.graph.ir import BORDER, Callout, Edge, End, Graph, Group, Node, Port
 from transformer_diagrams.layout.group import place
@@ -14,6 +14,7 @@ from transformer_diagrams.layout.scene import Line, Rect
 from transformer_diagrams.layout.turned import turned
 from transformer_diagrams.records import dataclass
 
+ALONG = 6.0  # points: parallel pieces nearer than this are taken for one
 Room = tuple[float, float, float, float]  # u, v, du, dv
 
 
@@ -123,12 +124,14 @@ def leader(
     around: Room,
     paper: Paper,
     solid: list[Rect],
+    lines: list[Line],
     corner: float,
     name: str,
 ) -> Line:
     """A thin line from a box to its call-out, on the first level that is free of boxes.
 
-    ``around`` is the place of the box, ``solid`` what the line must not touch.
+    ``around`` is the place of the box, ``solid`` what the line must not touch; ``lines`` it may
+    cross, but not lie on.
     """
     u, v, du, dv = around
     side, low, length = part.frame
@@ -146,7 +149,7 @@ def leader(
         if low + 8.0 <= level <= low + length - 8.0:
             end = [(side, level)]
         path = [paper.point(*p) for p in straightened([*start, *end])]
-        if _is_free(path, solid):
+        if _is_free(path, solid) and not any(_lies_on(path, line) for line in lines):
             break
     return Line(
         id=f"{part.anchor}=>{part.framed}",
@@ -159,6 +162,19 @@ def leader(
         net=f"leader:{part.framed}",
         title=f"{name} in detail",
     )
+
+
+def _lies_on(path: list[Point], line: Line) -> bool:
+    """True when a piece of a path runs along a piece of a line, nearer than ``ALONG``."""
+    for (a, b), (c, d) in product(pairwise(path), pairwise(line.points)):
+        for across in (0, 1):  # the coordinate that both pieces share
+            along = 1 - across
+            level = abs(a[across] - b[across]) < ALONG and abs(c[across] - d[across]) < ALONG
+            near = abs(a[across] - c[across]) < ALONG
+            first, last = sorted((a[along], b[along])), sorted((c[along], d[along]))
+            if level and near and first[0] < last[1] and last[0] < first[1]:
+                return True
+    return False
 
 
 def _is_free(path: list[Point], solid: list[Rect]) -> bool:
