@@ -428,7 +428,7 @@ def test_a_block_of_ones_own_is_named_as_what_it_is(
         return load("one", text=text)
 
     found = by_aspect(compared(model({}), model({word: block})))
-    assert set(found) & {"norm", "ffn", "attention"} == {aspect}
+    assert set(found) & {"norm", "ffn", "attention", "part"} == {aspect}, "and told once"
     assert name in found[aspect].b
     assert name not in found[aspect].a
 

@@ -36,7 +36,7 @@ _SAME = (
 _SPOKEN = {
     "attention": (
         "map", "norm", "rotation", "relative", "form", "product", "rescale", "mask", "softmax",
-        "cache", "named", "choice", "pick", "share-heads", "cut-heads",
+        "cache", "named", "choice", "pick", "share-heads", "cut-heads", "core",
     ),
     "ffn": (
         "map", "nonlinear", "gated", "gate", "cut", "experts", "router", "experts-sum", "choice",
