@@ -155,6 +155,26 @@ def test_a_cycle_is_named() -> None:
     assert fault.span.line == 4
 
 
+@pytest.mark.parametrize(
+    "block",
+    [
+        "{group: [{op: gelu, if: o}], id: g, from: g}",
+        "{residual: [{op: gelu, if: o}], id: g, from: g}",
+        "{repeat: 3, blocks: [{op: gelu, if: o}], id: g, from: g}",
+        "{group: [{group: [{op: gelu, if: o}], id: h, from: g}], id: g}",
+        "{op: gelu, id: g, if: o, from: g}",
+    ],
+)
+def test_an_empty_block_that_takes_itself_is_named(block: str) -> None:
+    fault = only_fault(
+        PLAIN.replace("inputs:", "options: {o: {doc: x, default: false}}\ninputs:")
+        + f"  - {block}\n  - {{op: gelu, from: g}}\n"
+    )
+    assert fault.code == "cycle"
+    assert "is empty and takes its own output" in fault.message
+    assert fault.span.line == 5
+
+
 def test_a_cycle_of_twenty_thousand_blocks_is_found() -> None:
     body = "  - {op: add, id: n0, from: [x, n19999]}\n"
     body += "".join(f"  - {{op: box, id: n{i}}}\n" for i in range(1, 20_000))

@@ -574,3 +574,34 @@ def test_leading_axes_agree_or_serve_all() -> None:
     assert model(text % "B,").check().ok
     (fault,) = model(text % "C,").check().errors
     assert fault.code == "shape-mismatch"
+
+
+PART = "title: P\ndims: {k: width, T: {doc: length, value: VALUE}}\n" \
+       "inputs: {x: [T, k]}\nblocks: [gelu]\n"
+
+
+@pytest.mark.parametrize("value", ["8/(k-8)", "8 // (k-8)", "8 % (k-8)", "8 + 8/(8-k)"])
+@pytest.mark.parametrize("where", ["", "where: [4 | T]\n", "where: [T < 90]\n"])
+def test_a_definition_without_a_value_for_its_caller_is_told_where_it_is_used(
+    value: str, where: str
+) -> None:
+    """Alone it has one; only the size that the caller hands in shows that it divides by 0."""
+    part = PART.replace("VALUE", f"'{value}'") + where
+    known = "title: T\ndims: {d_t: positions, d_m: {value: 8}}\ninputs: {x: [d_t, d_m]}\n" \
+            "blocks:\n  - {use: part, id: p}\n"
+    found = [f"{f.code} {f.span.line}" for f in faults_of(known, {"part": part})]
+    assert "definition-broken 5" in found
+    known = known.replace("{value: 8}", "width")
+    found = [f"{f.code} {f.span.line}" for f in faults_of(known, {"part": part})]
+    assert "definition-broken 5" not in found
+
+
+def test_a_relation_without_a_value_for_its_caller_is_told_with_its_user() -> None:
+    part = "title: P\ndims: {k: width, n: length}\ninputs: {x: [n, k]}\n" \
+           "where: ['8/(k-8) < n']\nblocks: [gelu]\n"
+    text = "title: T\ndims: {d_t: positions, d_m: {value: 8}}\ninputs: {x: [d_t, d_m]}\n" \
+           "blocks:\n  - {use: part, id: p}\n"
+    (fault,) = faults_of(text, {"part": part})
+    assert (fault.code, fault.span.file, fault.span.line) == ("where-broken", "part.yaml", 4)
+    assert "8 is divided by 0" in fault.message
+    assert any("used as 'p' here" in note for note, _ in fault.notes)

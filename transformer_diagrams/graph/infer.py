@@ -336,20 +336,32 @@ class Inference(Session):
         )
         inner.bound = binding.bound
         inner.settle()
-        if binding.definitions:
-            inner.facts = scope.facts.with_(binding.definitions)
-        conditions = self._conditions(used, inner, is_root=False)
-        if binding.by_text:
-            inner.facts = scope.facts.with_(binding.definitions, conditions, trusting=False)
-            for name in binding.by_text:
-                self._require_sizes(inner, name, used.dims[name])
-        inner.facts = scope.facts.with_(binding.definitions, conditions)
+        try:
+            self._learn(inner, scope.facts, binding)
+        except DimError as error:  # only the caller's sizes show that a definition has no value
+            message = f"the sizes of '{used.id}'{inner.where}: {error}"
+            self.fault(faults.told(block, "definition-broken", message))
+            return None
         self._spell(inner, scope, binding)
         frame = self._frame(Walk(self, program, inner, self._use, caller, depth + 1))
         if len(self.report.errors) > before:
             self._add_user(before, block)
         self._frames[key] = frame
         return frame, Bound(values, bound)
+
+    def _learn(self, inner: Scope, outer: Facts, binding: Binding) -> None:
+        """Put what a used spec states of its sizes beside what is known outside.
+
+        :raises DimError: a definition that has no value here.
+        """
+        if binding.definitions:
+            inner.facts = outer.with_(binding.definitions)
+        conditions = self._conditions(inner.spec, inner, is_root=False)
+        if binding.by_text:
+            inner.facts = outer.with_(binding.definitions, conditions, trusting=False)
+            for name in binding.by_text:
+                self._require_sizes(inner, name, inner.spec.dims[name])
+        inner.facts = outer.with_(binding.definitions, conditions)
 
     def _spell(self, inner: Scope, outer: Scope, binding: Binding) -> None:
         """Messages speak in the names outside, figures in those of the used spec."""
