@@ -429,7 +429,7 @@ def ink_places(pages: Pages, svg: str) -> list[tuple[str, list[float]]]:
     ("name", "look", "ground"),
     mostly_slow(
         [(*one, NIGHT) for one in FIGURES] + [(*one, WHITE) for one in FIGURES if one[0] in DARK],
-        lambda one: one[0] in FEW and (one[2] == NIGHT or one[0] == "llama3"),
+        lambda one: one[0] in ("llama3", "transformer") and (one[2] == NIGHT or one[0] == "llama3"),
     ),
 )
 def test_every_text_of_an_image_can_be_read_on_white_and_on_black(

@@ -387,7 +387,7 @@ def test_the_current_folder_may_be_gone(monkeypatch: pytest.MonkeyPatch, here: P
     gone.mkdir()
     monkeypatch.chdir(gone)
     gone.rmdir()
-    for line in ("render gqa", "check gqa.yaml", "list", "gallery gqa -o x", "new x"):
+    for line in ("render gqa", "check gqa.yaml", "list gqa", "gallery gqa -o x", "new x"):
         code, _, err = call(monkeypatch, line)
         assert code in (0, 2), err
         assert code == 0 or err.strip(), line

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -78,11 +80,17 @@ def reach(unit: str) -> set[str]:
     return seen
 
 
+@cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
 def imports_of(path: Path) -> list[tuple[int, str]]:
     """(line, module) of every import of this package in a file, wherever it stands."""
     package = ["transformer_diagrams", *path.relative_to(PACKAGE).parts[:-1]]
     found: list[tuple[int, str]] = []
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree(path)):
         if isinstance(node, ast.Import):
             found += [(node.lineno, alias.name) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -119,7 +127,7 @@ def types_only(path: Path) -> set[int]:
     """The lines below ``if TYPE_CHECKING:``, which no run executes."""
     return {
         line
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in ast.walk(tree(path))
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
         for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
     }
@@ -158,6 +166,28 @@ def test_imports_follow_the_arrows(path: Path) -> None:
         if unit_of(name) not in allowed and name != "transformer_diagrams"
     ]
     assert not wrong, "\n".join(wrong)
+
+
+def test_one_name_is_one_class_and_one_module_of_the_glossary() -> None:
+    """A public class has its name to itself, and the glossary names what there is."""
+    named: dict[str, list[str]] = {}
+    for path in modules():
+        for node in tree(path).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                named.setdefault(node.name, []).append(str(path.relative_to(PACKAGE)))
+    twice = {name: where for name, where in named.items() if len(where) > 1}
+    assert not twice
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    glossary = text.partition("## The words")[2].partition("\n## ")[0]
+    rows = [row for row in glossary.splitlines() if row.startswith("| ")][2:]
+    assert len(rows) > 10
+    for row in rows:
+        words, _, where = (cell.strip() for cell in row.strip("|").split(" | "))
+        files = [PACKAGE / name for name in re.findall(r"`([^`]+\.py)`", where)]
+        assert files, row
+        code = " ".join(f"{where} {file.read_text(encoding='utf-8')}" for file in files).lower()
+        for word in words.split(", "):
+            assert re.search(rf"\b{word.split()[0]}", code), f"{word}: not in {where}"
 
 
 def loaded_after(code: str) -> set[str]:

@@ -9,9 +9,10 @@ from dataclasses import replace
 
 import pytest
 from graphs import random_graph
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scenes import Builder
+from selection import mostly_slow
 
 from transformer_diagrams.layout.engine import LayoutOptions, layout
 from transformer_diagrams.layout.near import near
@@ -318,7 +319,6 @@ SCENES = st.integers(0, 10_000).map(messy)
 
 
 @given(SCENES)
-@settings(max_examples=150, deadline=None, derandomize=True)
 def test_mirroring_changes_no_number(scene: Scene) -> None:
     flipped = moved(scene, lambda x, y: (x, scene.height - y))
     assert numbers(flipped) == numbers(scene)
@@ -328,7 +328,6 @@ def test_mirroring_changes_no_number(scene: Scene) -> None:
 
 
 @given(SCENES)
-@settings(max_examples=150, deadline=None, derandomize=True)
 def test_right_is_up_turned(scene: Scene) -> None:
     turned = moved(
         scene,
@@ -341,12 +340,11 @@ def test_right_is_up_turned(scene: Scene) -> None:
     assert score(turned).aspect == pytest.approx(1 / score(scene).aspect)
 
 
-@given(st.integers(0, 300))
-@settings(max_examples=30, deadline=None, derandomize=True)
+@pytest.mark.parametrize("seed", mostly_slow(range(30), lambda seed: seed < 8))
 def test_a_line_that_is_bent_a_little_is_one_kink_more(seed: int) -> None:
-    scene = layout(random_graph(seed, 4 + seed % 12), PAPER, LayoutOptions())
+    scene = layout(random_graph(10 * seed, 4 + 10 * seed % 12), PAPER, LayoutOptions())
     before = score(scene).faults["kinks"]
-    for n, line in enumerate(scene.lines):
+    for n, line in enumerate(scene.lines[:12]):
         (x, y), (u, v) = line.points[0], line.points[-1]
         if len(line.points) == 2 and x == u and abs(y - v) > 20:
             mid = (y + v) / 2
@@ -363,7 +361,6 @@ SPANS = st.lists(st.tuples(NUMBER, NUMBER, SIDE, SIDE), max_size=12)
 
 
 @given(SPANS, SPANS, st.sampled_from((-0.06, 0.0, 2.0, 60.0)), st.booleans())
-@settings(max_examples=200, deadline=None, derandomize=True)
 def test_near_finds_what_comparing_all_finds(
     first: list[tuple[float, ...]], second: list[tuple[float, ...]], gap: float, turn: bool
 ) -> None:

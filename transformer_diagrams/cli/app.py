@@ -37,7 +37,7 @@ COMMANDS = {
 REPORT_AT = "please report it together with the spec and the command"
 
 
-class Program(click.Group):
+class Commands(click.Group):
     """A group whose commands are imported when they are called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -82,7 +82,7 @@ Exit codes: 0 fine, 1 a fault in the input, 2 wrong usage, 3 a program or librar
 """
 
 
-@click.group(cls=Program, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, "-V", "--version", message="%(prog)s %(version)s")
 @click.option("--debug", is_flag=True, help="Show the traceback of an unexpected fault.")
 def program(debug: bool) -> None:

@@ -8,7 +8,7 @@ import time
 import click
 
 from transformer_diagrams.cli.report import counted, show_faults
-from transformer_diagrams.cli.values import Place, specs_argument
+from transformer_diagrams.cli.values import OutPath, specs_argument
 from transformer_diagrams.streams import printable, say
 
 
@@ -25,10 +25,10 @@ The site is plain files: open site/index.html, or put the folder on any server.
 )
 @specs_argument(required=False)
 @click.option(
-    "-o", "--output", metavar="DIR", type=Place(), required=True, help="The folder of the site."
+    "-o", "--output", metavar="DIR", type=OutPath(), required=True, help="The folder of the site."
 )
 @click.option(
-    "--pages", metavar="DIR", type=Place(), help="Markdown pages with front matter, *.md."
+    "--pages", metavar="DIR", type=OutPath(), help="Markdown pages with front matter, *.md."
 )
 @click.option("--title", metavar="WORDS", help="The site's name.")
 @click.option("--workers", type=click.IntRange(1), metavar="N", help="Processes that draw.")

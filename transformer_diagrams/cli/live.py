@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from transformer_diagrams.cli.values import Between, Place, TextType, json_option
+from transformer_diagrams.cli.values import Between, OutPath, TextType, json_option
 from transformer_diagrams.streams import dump, say
 
 
@@ -71,7 +71,7 @@ def list_live(as_json: bool) -> int:
     "--set", "sets", metavar="NAME=VALUE", multiple=True, help="A slider's value (again for more)."
 )
 @click.option(
-    "-o", "--output", metavar="FILE", type=Place(), required=True,
+    "-o", "--output", metavar="FILE", type=OutPath(), required=True,
     help="The file; its end says the format.",
 )
 @click.option("--theme", type=click.Choice(["light", "dark"]), default="light", show_default=True)
@@ -105,7 +105,7 @@ def export(
 @live.command()
 @click.argument("figures", nargs=-1, type=FigureId())
 @click.option(
-    "-o", "--output", metavar="FILE", type=Place(), required=True, help="The page to write."
+    "-o", "--output", metavar="FILE", type=OutPath(), required=True, help="The page to write."
 )
 @click.option("--title", default="", metavar="TEXT", help="Heading of the page.")
 @click.option(

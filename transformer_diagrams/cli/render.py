@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from transformer_diagrams.cli.report import Codes, show_faults
-from transformer_diagrams.cli.values import Among, Place, asked, figure_options, specs_argument
+from transformer_diagrams.cli.values import Among, OutPath, asked, figure_options, specs_argument
 from transformer_diagrams.streams import dump, say, say_bytes
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Formats(NamesType):
     "-o",
     "--output",
     metavar="DIR|FILE|-",
-    type=Place(),
+    type=OutPath(),
     help="Where to: a folder (made when missing), one file, or - for stdout.",
 )
 @figure_options

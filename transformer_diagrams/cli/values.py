@@ -54,7 +54,7 @@ class Between(click.FloatRange):
         return number
 
 
-class Place(TextType):
+class OutPath(TextType):
     """Where to write; an empty name would silently mean the current folder."""
 
     name = "place"

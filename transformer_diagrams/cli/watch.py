@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from transformer_diagrams.cli.report import Codes, show_faults
-from transformer_diagrams.cli.values import Between, Place, asked, figure_options, specs_argument
+from transformer_diagrams.cli.values import Between, OutPath, asked, figure_options, specs_argument
 from transformer_diagrams.streams import say
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ Examples:
 @specs_argument()
 @click.option("-f", "--format", "formats", default="svg", help="svg when not said; commas between.")
 @click.option(
-    "-o", "--output", "folder", metavar="DIR", type=Place(), default=".",
+    "-o", "--output", "folder", metavar="DIR", type=OutPath(), default=".",
     help="The folder to write to.",
 )
 @figure_options

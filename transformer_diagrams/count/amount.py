@@ -26,7 +26,7 @@ class Amount:
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluator:
+class Amounts:
     """Turns dims in the outermost names into amounts."""
 
     spec: Spec

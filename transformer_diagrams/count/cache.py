@@ -8,7 +8,7 @@ is kept once, and a state of a fixed size does not grow at all.
 
 from __future__ import annotations
 
-from transformer_diagrams.count.amount import Amount, Evaluator
+from transformer_diagrams.count.amount import Amount, Amounts
 from transformer_diagrams.count.tally import ZERO, Cached, Tally
 from transformer_diagrams.dims import Dim, minimum
 from transformer_diagrams.graph.frame import Frame
@@ -92,7 +92,7 @@ def kind_of(cached: Cached, lengths: Lengths) -> str:
     return "source"
 
 
-def count_cache(frame: Frame, tally: Tally, evaluate: Evaluator) -> Cache:
+def count_cache(frame: Frame, tally: Tally, evaluate: Amounts) -> Cache:
     """Cached elements, by layer and in all."""
     lengths = Lengths.of(frame)
     layers: dict[tuple[str, Dim, Dim | None], _Sum] = {}

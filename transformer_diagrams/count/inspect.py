@@ -11,7 +11,7 @@ from typing import Any
 from transformer_diagrams.count import cache as cache_rules
 from transformer_diagrams.count import flops as flop_rules
 from transformer_diagrams.count import params as param_rules
-from transformer_diagrams.count.amount import Amount, Evaluator
+from transformer_diagrams.count.amount import Amount, Amounts
 from transformer_diagrams.count.cache import Cache, count_cache
 from transformer_diagrams.count.flops import CAUSAL, CONVENTIONS, DEFAULT_LENGTH, DENSE
 from transformer_diagrams.count.params import Params, count_params
@@ -189,7 +189,7 @@ def inspect(
     assert found.frame is not None  # no errors, so everything is known
     defaults = _defaults(spec, settings)
     speller = found.frame.scope.speller.with_defaults(defaults)
-    evaluate = Evaluator(spec, found.reduce, defaults, numbers, speller)
+    evaluate = Amounts(spec, found.reduce, defaults, numbers, speller)
     try:
         tally = Counter(half=convention == CAUSAL).tally(found.frame)
         params = count_params(spec, tally, evaluate)

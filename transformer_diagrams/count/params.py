@@ -8,7 +8,7 @@ the active weights. Frozen weights and averaged copies (`mark: ema`) count, but 
 
 from __future__ import annotations
 
-from transformer_diagrams.count.amount import Amount, Evaluator
+from transformer_diagrams.count.amount import Amount, Amounts
 from transformer_diagrams.count.tally import ZERO, Tally
 from transformer_diagrams.dims import Dim
 from transformer_diagrams.records import dataclass
@@ -41,7 +41,7 @@ DEFINITIONS = {
 }
 
 
-def count_params(spec: Spec, tally: Tally, evaluate: Evaluator) -> Params:
+def count_params(spec: Spec, tally: Tally, evaluate: Amounts) -> Params:
     """Sum the weights of ``tally``; what no block claims has the role of the spec, or `other`."""
     total, active, frozen = ZERO, ZERO, ZERO
     by_role: dict[str, Dim] = {}

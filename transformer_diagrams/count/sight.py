@@ -22,7 +22,7 @@ States = tuple[Seen | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Need:
+class Wanted:
     """How much of a tensor its readers want.
 
     seen   scores: only these
@@ -33,8 +33,8 @@ class Need:
     reach: Dim | None = None
 
 
-ALL = Need()
-Needs = tuple[Need, ...]
+ALL = Wanted()
+Needs = tuple[Wanted, ...]
 
 
 @dataclass(slots=True)
@@ -143,13 +143,13 @@ class _Forward:
 def _back(looker: Looker, frame: Frame, forward: _Forward, outputs: Needs) -> Sight:
     """From the readers to what they read."""
     program, sight = frame.program, Sight(uses={})
-    needs: dict[tuple[int, int], Need | None] = {}
+    needs: dict[tuple[int, int], Wanted | None] = {}
 
-    def want(atom: int, port: int, need: Need) -> None:
+    def want(atom: int, port: int, need: Wanted) -> None:
         known = needs.get((atom, port))
         needs[atom, port] = need if known is None else _both(known, need)
 
-    def need_of(atom: int, port: int = 0) -> Need:
+    def need_of(atom: int, port: int = 0) -> Wanted:
         return needs.get((atom, port)) or ALL
 
     for index, need in zip(program.outputs, outputs, strict=True):
@@ -172,9 +172,9 @@ def _back(looker: Looker, frame: Frame, forward: _Forward, outputs: Needs) -> Si
                 sight.reach[index] = reach
             for link in links:
                 if link.to in passes:
-                    want(link.atom, link.port, Need(found, reach if found is None else None))
+                    want(link.atom, link.port, Wanted(found, reach if found is None else None))
                 else:
-                    want(link.atom, link.port, Need(None, _reach(atom, applied, found, reach)))
+                    want(link.atom, link.port, Wanted(None, _reach(atom, applied, found, reach)))
         elif index in frame.uses:
             inner = frame.uses[index]
             count = len(inner.program.outputs)
@@ -211,9 +211,9 @@ def _reach(atom: Atom, applied: Applied, found: Seen | None, reach: Dim | None) 
     return reach
 
 
-def _both(a: Need, b: Need) -> Need:
+def _both(a: Wanted, b: Wanted) -> Wanted:
     reach = None if a.reach is None or b.reach is None else _widest([a.reach, b.reach])
-    return Need(a.seen if a.seen == b.seen else None, reach)
+    return Wanted(a.seen if a.seen == b.seen else None, reach)
 
 
 def _widest(reaches: list[Dim | None]) -> Dim | None:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import field
 from difflib import SequenceMatcher
 
-from transformer_diagrams.diff.flat import Part
+from transformer_diagrams.diff.flat import Leaf
 from transformer_diagrams.diff.profile import Profile
-from transformer_diagrams.diff.traits import Site
+from transformer_diagrams.diff.traits import Submodule
 from transformer_diagrams.records import dataclass
 
 STREAM = -1  # context of parts outside of all sites
@@ -33,7 +33,7 @@ class PartPairs:
     only_b: list[int] = field(default_factory=list)
 
 
-def pair_sites(a: Sequence[Site], b: Sequence[Site]) -> SitePairs:
+def pair_sites(a: Sequence[Submodule], b: Sequence[Submodule]) -> SitePairs:
     """The pairing in order with the most in common; sites of different kinds never pair."""
     best: list[list[int]] = [[0] * (len(b) + 1) for _ in range(len(a) + 1)]
     for i in range(len(a) - 1, -1, -1):
@@ -60,7 +60,7 @@ def pair_sites(a: Sequence[Site], b: Sequence[Site]) -> SitePairs:
     return SitePairs(tuple(both), tuple(only_a), tuple(only_b))
 
 
-def likeness(a: Site, b: Site) -> int:
+def likeness(a: Submodule, b: Submodule) -> int:
     """How much two sites have in common; 0 when they do different jobs."""
     if a.kind != b.kind:
         return 0
@@ -117,8 +117,8 @@ def pair_parts(a: Profile, b: Profile, sites: SitePairs) -> list[PartPairs]:
 
 def _rest(
     context: tuple[int, int],
-    of_a: Sequence[Part],
-    of_b: Sequence[Part],
+    of_a: Sequence[Leaf],
+    of_b: Sequence[Leaf],
     paired: dict[int, int],
     taken: set[int],
 ) -> PartPairs:
@@ -139,12 +139,12 @@ def _rest(
     return pairs
 
 
-def _kinds(parts: Sequence[Part]) -> list[tuple[str, bool]]:
+def _kinds(parts: Sequence[Leaf]) -> list[tuple[str, bool]]:
     """What a part must share with its partner: the op, and whether it stands in a stack."""
     return [(p.op, p.innermost("repeat") is not None) for p in parts]
 
 
-def _exits(profile: Profile, site: Site) -> list[int]:
+def _exits(profile: Profile, site: Submodule) -> list[int]:
     """The parts of a site that something outside of it reads."""
     inside = set(site.parts)
     parts = profile.flat.parts
@@ -152,7 +152,7 @@ def _exits(profile: Profile, site: Site) -> list[int]:
 
 
 def _contexts(profile: Profile) -> dict[int, int]:
-    """Part -> number of its site, or STREAM."""
+    """Leaf -> number of its site, or STREAM."""
     found = {part.index: STREAM for part in profile.flat.parts}
     for number, site in enumerate(profile.sites):
         found.update(dict.fromkeys(site.parts, number))
@@ -162,10 +162,10 @@ def _contexts(profile: Profile) -> dict[int, int]:
 def _ends(a: Profile, b: Profile) -> list[tuple[int, int]]:
     """What comes out of both: outputs by name, else in order; else what nothing reads."""
 
-    def outs(profile: Profile) -> list[Part]:
+    def outs(profile: Profile) -> list[Leaf]:
         return [p for p in profile.flat.parts if p.op == "output"]
 
-    def last(profile: Profile) -> list[Part]:
+    def last(profile: Profile) -> list[Leaf]:
         return [p for p in profile.flat.parts if not p.readers and p.op != "output"]
 
     of_a, of_b = outs(a), outs(b)

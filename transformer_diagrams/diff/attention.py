@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from transformer_diagrams.diff.flat import Flat, Part, Wire
+from transformer_diagrams.diff.flat import Flat, Inlet, Leaf
 from transformer_diagrams.diff.traits import (
     NUMBERS,
     Reading,
-    Site,
+    Submodule,
     Trait,
     attr,
     heads_of,
@@ -35,9 +35,9 @@ class Core:
 
     anchor: int  # the softmax, or the one step
     parts: list[int]  # the products, the softmax and what stands between
-    q: list[Wire] = field(default_factory=list)
-    k: list[Wire] = field(default_factory=list)
-    v: list[Wire] = field(default_factory=list)
+    q: list[Inlet] = field(default_factory=list)
+    k: list[Inlet] = field(default_factory=list)
+    v: list[Inlet] = field(default_factory=list)
     one_step: bool = False
     own: bool = False  # a block that says no more than that it is an attention
 
@@ -62,7 +62,7 @@ def cores(flat: Flat) -> list[Core]:
     return found
 
 
-def _spelled_out(flat: Flat, softmax: Part) -> Core | None:
+def _spelled_out(flat: Flat, softmax: Leaf) -> Core | None:
     between = flat.before(
         [w.part for w in softmax.wires], lambda p: p.does(*_SCORES) or p.node.role == "mask"
     )
@@ -89,12 +89,12 @@ def _spelled_out(flat: Flat, softmax: Part) -> Core | None:
     return core
 
 
-def unique_wires(parts: Sequence[Part]) -> list[Wire]:
+def unique_wires(parts: Sequence[Leaf]) -> list[Inlet]:
     """The wires into ``parts``, in their order."""
     return [wire for part in parts for wire in part.wires]
 
 
-def scope_of(part: Part, role: str) -> Group | None:
+def scope_of(part: Leaf, role: str) -> Group | None:
     """The sub-module that ``part`` does its job in.
 
     The outermost used spec of the role inside the innermost residual; else that residual; else
@@ -138,7 +138,7 @@ class _Attention:
         else:
             self.parts = [p.index for p in self.flat.inside(scope)]
 
-    def is_border(self, part: Part) -> bool:
+    def is_border(self, part: Leaf) -> bool:
         """The adder and the first norm of a residual are not of the attention in it."""
         if part.path.endswith("/add") and part.does("sum"):
             return True
@@ -149,26 +149,26 @@ class _Attention:
         outer = [r for r in part.readers if self.flat.parts[r].does("sum")]
         return not inner or bool(outer)
 
-    def within(self, part: Part) -> bool:
+    def within(self, part: Leaf) -> bool:
         return part.inside(self.scope) and part.op not in ("input", "output")
 
-    def up(self, wires: Sequence[Wire]) -> list[int]:
+    def up(self, wires: Sequence[Inlet]) -> list[int]:
         return self.flat.before(wires, self.within)
 
-    def of(self, numbers: Sequence[int], *facts: str) -> list[Part]:
+    def of(self, numbers: Sequence[int], *facts: str) -> list[Leaf]:
         return [self.flat.parts[n] for n in numbers if self.flat.parts[n].does(*facts)]
 
     def paths(self, numbers: Sequence[int]) -> tuple[str, ...]:
         return tuple(self.flat.parts[n].path for n in numbers)
 
-    def site(self) -> Site:
+    def site(self) -> Submodule:
         traits = [
             self.kind(), self.source(), self.mask(), self.selection(), self.scale(), self.norms(),
             self.cache(), self.projections(), self.written(),
         ]  # fmt: skip
         path = path_of(self.flat, self.scope)
         by_aspect = {t.aspect: t for t in traits}
-        return Site("attention", path, self.scope, tuple(self.parts), by_aspect)
+        return Submodule("attention", path, self.scope, tuple(self.parts), by_aspect)
 
     # -- one answer each --------------------------------------------------------------------
 
@@ -208,7 +208,7 @@ class _Attention:
         """The projections of keys and values."""
         return tuple(p.path for p in self.of(sorted({*self.up_k, *self.up_v}), "map"))
 
-    def heads(self, wires: Sequence[Wire], up: Sequence[int]) -> Dim | None:
+    def heads(self, wires: Sequence[Inlet], up: Sequence[int]) -> Dim | None:
         """The number of heads, before groups are repeated to fit."""
         for part in self.of(up, "share-heads"):
             return heads_of(self.flat.shape(part.wires[0])) if part.wires else None
@@ -216,13 +216,13 @@ class _Attention:
         known = [h for h in found if h is not None]
         return known[0] if known else None
 
-    def unpicked(self, wire: Wire) -> Wire:
+    def unpicked(self, wire: Inlet) -> Inlet:
         """The tensor before some of its positions are picked for each query."""
         while self.flat.parts[wire.part].does("pick") and self.flat.parts[wire.part].wires:
             wire = self.flat.parts[wire.part].wires[0]
         return wire
 
-    def latent(self) -> Part | None:
+    def latent(self) -> Leaf | None:
         """The projection that keys and values share, when each is more than a cut of it."""
         queries = set(self.up_q)
         both = [n for n in self.up_k if n in set(self.up_v)]
@@ -236,12 +236,12 @@ class _Attention:
         ]
         return first if all(further) or self.absorbed(first) else None
 
-    def absorbed(self, latent: Part) -> bool:
+    def absorbed(self, latent: Leaf) -> bool:
         """Whether scores and mean are taken over the latent itself."""
         direct = ("carry", "form", "join", "pick", "cache", "norm")
 
-        def reached(wires: Sequence[Wire], *facts: str) -> bool:
-            def on_the_way(part: Part) -> bool:
+        def reached(wires: Sequence[Inlet], *facts: str) -> bool:
+            def on_the_way(part: Leaf) -> bool:
                 return part is latent or (part.does(*facts) and self.within(part))
 
             return any(latent.index in self.flat.before([w], on_the_way) for w in wires)
@@ -274,7 +274,7 @@ class _Attention:
             found.append(f"the output of '{title}'" if title else part.path.split("/")[-1])
         return joined(found)
 
-    def exits(self, wires: Sequence[Wire]) -> list[int]:
+    def exits(self, wires: Sequence[Inlet]) -> list[int]:
         """The tensors from outside that a side depends on."""
         return self.flat.outside(wires, self.within)
 
@@ -364,10 +364,10 @@ class _Attention:
         text = "; ".join(_merged(words))
         return Trait("qk-norm", text, text or "no norm on queries and keys", self.paths(at))
 
-    def readers(self, part: Part) -> list[int]:
+    def readers(self, part: Leaf) -> list[int]:
         return self.flat.after(part.readers, self.within)
 
-    def flows_into(self, part: Part, wires: Sequence[Wire]) -> bool:
+    def flows_into(self, part: Leaf, wires: Sequence[Inlet]) -> bool:
         """Whether ``part`` reaches the core without another projection between."""
         seen = self.flat.before(wires, lambda p: self.within(p) and not p.does("map"))
         return part.index in seen
@@ -444,7 +444,7 @@ def _merged(words: Sequence[str]) -> list[str]:
     return [f"{norm} on {joined(sides)}" for norm, sides in by_norm.items()]
 
 
-def read_attention(reading: Reading) -> list[Site]:
+def read_attention(reading: Reading) -> list[Submodule]:
     """Every attention of a graph; several cores in one sub-module are one site."""
     groups: dict[str, tuple[Group | None, list[Core]]] = {}
     for core in cores(reading.flat):

@@ -8,10 +8,10 @@ from typing import Any
 
 from transformer_diagrams.count import Inspection
 from transformer_diagrams.diff.align import STREAM, PartPairs, pair_parts, pair_sites
-from transformer_diagrams.diff.flat import Part
+from transformer_diagrams.diff.flat import Leaf
 from transformer_diagrams.diff.profile import Profile, read
 from transformer_diagrams.diff.table import Row, rows, source_words
-from transformer_diagrams.diff.traits import Site, Trait, is_true, joined, name_of, unique
+from transformer_diagrams.diff.traits import Submodule, Trait, is_true, joined, name_of, unique
 from transformer_diagrams.graph.ir import Graph
 from transformer_diagrams.records import dataclass
 from transformer_diagrams.spec.model import Spec
@@ -222,7 +222,7 @@ def _merged(found: Sequence[Difference]) -> list[Difference]:
     ]
 
 
-def _of_site(site: Site | None, trait: Trait) -> Trait:
+def _of_site(site: Submodule | None, trait: Trait) -> Trait:
     """A trait that a reader finds at its site, where it has one with a name."""
     return trait if site is None else replace(trait, where=(site.path,) if site.path else ())
 
@@ -248,7 +248,7 @@ def _sites(
     return differences, same
 
 
-def site_words(site: Site) -> str:
+def site_words(site: Submodule) -> str:
     """One site in a few words."""
     if site.kind == "ffn":
         mixture = site.traits["experts"]
@@ -294,11 +294,11 @@ def _parts(a: Profile, b: Profile, contexts: Sequence[PartPairs]) -> list[Differ
 
 
 def _left_over(
-    a: Profile, b: Profile, pairs: PartPairs, left: Site | None, right: Site | None
+    a: Profile, b: Profile, pairs: PartPairs, left: Submodule | None, right: Submodule | None
 ) -> list[Difference]:
     """Parts without a partner that no trait has spoken of."""
 
-    def unspoken(profile: Profile, numbers: Sequence[int], site: Site | None) -> list[Part]:
+    def unspoken(profile: Profile, numbers: Sequence[int], site: Submodule | None) -> list[Leaf]:
         parts = [profile.flat.parts[n] for n in numbers]
         if site is not None:
             parts = [
@@ -312,13 +312,13 @@ def _left_over(
     return [_difference(_left(ones, left), _left(others, right))]
 
 
-def _left(parts: Sequence[Part], site: Site | None) -> Trait:
+def _left(parts: Sequence[Leaf], site: Submodule | None) -> Trait:
     names = _names(parts)
     trait = Trait("part", names if parts else "", names, tuple(p.path for p in parts))
     return _of_site(site, trait) if site is not None and site.path else trait
 
 
-def _names(parts: Sequence[Part]) -> str:
+def _names(parts: Sequence[Leaf]) -> str:
     names = unique(name_of(p) for p in parts)
     more = len(names) - _MOST_NAMES
     shown = ", ".join(names[:_MOST_NAMES])
@@ -326,7 +326,7 @@ def _names(parts: Sequence[Part]) -> str:
 
 
 def _settings(
-    one: Part, other: Part, left: Site | None, right: Site | None
+    one: Leaf, other: Leaf, left: Submodule | None, right: Submodule | None
 ) -> list[Difference]:
     """Attributes, marks and times that differ between two parts of the same op."""
     unsaid = set(_UNSAID)
@@ -351,7 +351,7 @@ def _settings(
     return found
 
 
-def _between(aspect: str, one: Part, other: Part, a: str, b: str) -> Difference:
+def _between(aspect: str, one: Leaf, other: Leaf, a: str, b: str) -> Difference:
     """What differs between two parts that stand for each other."""
     return _difference(Trait(aspect, a, a, (one.path,)), Trait(aspect, b, b, (other.path,)))
 
@@ -364,7 +364,7 @@ def _said(value: object) -> str:
     return str(value)
 
 
-def _when(part: Part) -> str:
+def _when(part: Leaf) -> str:
     return {"train": "only in training", "infer": "only at inference"}.get(
         part.node.when, "always"
     )

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from transformer_diagrams.diff.attention import path_of, scope_of
-from transformer_diagrams.diff.flat import Flat, Part, facts_of
+from transformer_diagrams.diff.flat import Flat, Leaf, facts_of
 from transformer_diagrams.diff.traits import (
     NUMBERS,
     Reading,
-    Site,
+    Submodule,
     Trait,
     attr,
     function_of,
@@ -25,7 +25,7 @@ from transformer_diagrams.ops.elementwise import gated_name
 _AROUND = ("gate", "cut", "rescale", "carry", "sum", "gated", "nonlinear")
 
 
-def read_ffn(reading: Reading, taken: Sequence[int]) -> list[Site]:
+def read_ffn(reading: Reading, taken: Sequence[int]) -> list[Submodule]:
     """Every feed-forward network; ``taken`` are the parts of attentions."""
     flat = reading.flat
     blocked = set(taken)
@@ -42,8 +42,8 @@ def read_ffn(reading: Reading, taken: Sequence[int]) -> list[Site]:
     return [_site(reading, scope, blocked) for scope in scopes.values()]
 
 
-def _between_projections(flat: Flat, part: Part, scope: Group) -> bool:
-    def around(each: Part) -> bool:
+def _between_projections(flat: Flat, part: Leaf, scope: Group) -> bool:
+    def around(each: Leaf) -> bool:
         return each.inside(scope) and (each is part or each.does(*_AROUND))
 
     before = flat.before([part.index], around)
@@ -53,7 +53,7 @@ def _between_projections(flat: Flat, part: Part, scope: Group) -> bool:
     return comes and goes
 
 
-def _site(reading: Reading, scope: Group, blocked: set[int]) -> Site:
+def _site(reading: Reading, scope: Group, blocked: set[int]) -> Submodule:
     flat = reading.flat
     parts = [p for p in flat.inside(scope) if p.index not in blocked]
     if scope.kind == "residual":  # written without a sub-module: take what its maps reach
@@ -61,10 +61,10 @@ def _site(reading: Reading, scope: Group, blocked: set[int]) -> Site:
                  and not (p.does("sum") and p.path.endswith("/add"))]
     traits = [_kind(reading, parts, scope), *_mixture(reading, parts, scope)]
     by_aspect = {t.aspect: t for t in traits}
-    return Site("ffn", path_of(flat, scope), scope, tuple(p.index for p in parts), by_aspect)
+    return Submodule("ffn", path_of(flat, scope), scope, tuple(p.index for p in parts), by_aspect)
 
 
-def _kind(reading: Reading, parts: Sequence[Part], scope: Group) -> Trait:
+def _kind(reading: Reading, parts: Sequence[Leaf], scope: Group) -> Trait:
     """Activation, gate, and how many matrices."""
     flat = reading.flat
     inside = {p.index for p in parts}
@@ -107,7 +107,7 @@ def _kind(reading: Reading, parts: Sequence[Part], scope: Group) -> Trait:
     return Trait("ffn", key, what, tuple(at))
 
 
-def _mixture(reading: Reading, parts: Sequence[Part], scope: Group) -> list[Trait]:
+def _mixture(reading: Reading, parts: Sequence[Leaf], scope: Group) -> list[Trait]:
     """Experts and their router, where there are any."""
     banks = [p for p in parts if p.does("experts")]
     routers = [p for p in parts if p.does("router")]
@@ -134,7 +134,7 @@ def _mixture(reading: Reading, parts: Sequence[Part], scope: Group) -> list[Trai
     return [Trait("experts", key, text, tuple(p.path for p in (*banks, *routers, *shared)))]
 
 
-def _scores(reading: Reading, parts: Sequence[Part]) -> list[str]:
+def _scores(reading: Reading, parts: Sequence[Leaf]) -> list[str]:
     """How a router that is spelled out makes its scores: before or after the choice."""
     choices = [p.index for p in parts if p.does("choice")]
     after = set(reading.flat.after(choices))

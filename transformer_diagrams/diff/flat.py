@@ -31,7 +31,7 @@ def facts_of(op: str, role: str = "") -> frozenset[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Wire:
+class Inlet:
     """One input of a part: output ``port`` of ``part``, known to the reader as ``name``."""
 
     part: int
@@ -41,13 +41,13 @@ class Wire:
 
 
 @dataclass(slots=True)
-class Part:
+class Leaf:
     """A node, with the groups around it from the outermost in (without the root)."""
 
     index: int
     node: Node
     around: tuple[Group, ...]
-    wires: tuple[Wire, ...] = ()
+    wires: tuple[Inlet, ...] = ()
     readers: list[int] = field(default_factory=list)
 
     @property
@@ -90,7 +90,7 @@ class Flat:
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.parts: list[Part] = []
+        self.parts: list[Leaf] = []
         root = self._enter(graph.root, None, 0, ())
         self._join(root)
         for part in self.parts:
@@ -109,7 +109,7 @@ class Flat:
                              child.outputs, mark=child.mark, use=child.use)  # fmt: skip
             if isinstance(child, Node):
                 place.children.append(len(self.parts))
-                self.parts.append(Part(len(self.parts), child, around))
+                self.parts.append(Leaf(len(self.parts), child, around))
             else:
                 place.children.append(self._enter(child, place, index, (*around, child)))
         return place
@@ -125,7 +125,7 @@ class Flat:
                 edge = place.heads.get((number, port))
                 found = self._tail(place, edge)
                 if edge is not None and found is not None:
-                    wires.append(Wire(*found, given.name, edge.mark))
+                    wires.append(Inlet(*found, given.name, edge.mark))
             part.wires = tuple(wires)
 
     def _tail(self, place: _Place, edge: Edge | None) -> tuple[int, int] | None:
@@ -146,26 +146,26 @@ class Flat:
 
     # -- questions --------------------------------------------------------------------------
 
-    def shape(self, wire: Wire) -> Shape | None:
+    def shape(self, wire: Inlet) -> Shape | None:
         """The shape of what a wire carries."""
         outputs = self.parts[wire.part].node.outputs
         return outputs[wire.port].shape if wire.port < len(outputs) else None
 
-    def output(self, part: Part, port: int = 0) -> Shape | None:
+    def output(self, part: Leaf, port: int = 0) -> Shape | None:
         """The shape of an output of ``part``."""
         return part.node.outputs[port].shape if port < len(part.node.outputs) else None
 
     def before(
         self,
-        starts: Iterable[int | Wire],
-        within: Callable[[Part], bool] = lambda part: True,
+        starts: Iterable[int | Inlet],
+        within: Callable[[Leaf], bool] = lambda part: True,
     ) -> list[int]:
         """The starts and everything they depend on, as far as ``within`` holds; sorted.
 
         Of what passes its inputs on one by one (a cache), only the one read is followed.
         """
         seen: set[tuple[int, int]] = set()
-        todo = [(s.part, s.port) if isinstance(s, Wire) else (s, ALL) for s in starts]
+        todo = [(s.part, s.port) if isinstance(s, Inlet) else (s, ALL) for s in starts]
         while todo:
             number, port = todo.pop()
             part = self.parts[number]
@@ -181,12 +181,12 @@ class Flat:
         return sorted({number for number, _ in seen})
 
     def outside(
-        self, starts: Iterable[int | Wire], within: Callable[[Part], bool]
+        self, starts: Iterable[int | Inlet], within: Callable[[Leaf], bool]
     ) -> list[int]:
         """The parts beyond ``within`` that the starts depend on; sorted."""
         found: set[int] = set()
 
-        def noted(part: Part) -> bool:
+        def noted(part: Leaf) -> bool:
             if within(part):
                 return True
             found.add(part.index)
@@ -196,10 +196,10 @@ class Flat:
         return sorted(found)
 
     @staticmethod
-    def _passes_on(part: Part) -> bool:
+    def _passes_on(part: Leaf) -> bool:
         return part.does("cache") and len(part.wires) == len(part.node.outputs)
 
-    def goes_to(self, part: int, port: int) -> list[tuple[Part, int]]:
+    def goes_to(self, part: int, port: int) -> list[tuple[Leaf, int]]:
         """Who reads an output, and as which of its inputs."""
         return [
             (self.parts[reader], number)
@@ -211,7 +211,7 @@ class Flat:
     def after(
         self,
         starts: Iterable[int],
-        within: Callable[[Part], bool] = lambda part: True,
+        within: Callable[[Leaf], bool] = lambda part: True,
     ) -> list[int]:
         """The starts and everything that depends on them, as far as ``within`` holds; sorted."""
         seen: set[int] = set()
@@ -224,6 +224,6 @@ class Flat:
             todo += [r for r in self.parts[at].readers if within(self.parts[r])]
         return sorted(seen)
 
-    def inside(self, group: Group | None) -> list[Part]:
+    def inside(self, group: Group | None) -> list[Leaf]:
         """The parts of a group (None: all)."""
         return [part for part in self.parts if part.inside(group)]

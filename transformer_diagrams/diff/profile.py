@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from transformer_diagrams.diff.attention import read_attention
 from transformer_diagrams.diff.ffn import read_ffn
-from transformer_diagrams.diff.flat import Flat, Part
+from transformer_diagrams.diff.flat import Flat, Leaf
 from transformer_diagrams.diff.stream import Stream
-from transformer_diagrams.diff.traits import Reading, Site, Trait
+from transformer_diagrams.diff.traits import Reading, Submodule, Trait
 from transformer_diagrams.graph.ir import Graph
 from transformer_diagrams.records import dataclass
 
@@ -19,10 +19,10 @@ class Profile:
 
     flat: Flat
     traits: Mapping[str, Trait]
-    sites: tuple[Site, ...]
+    sites: tuple[Submodule, ...]
     covered: frozenset[int]
 
-    def stream(self) -> list[Part]:
+    def stream(self) -> list[Leaf]:
         """The parts outside of all sites."""
         taken = {n for site in self.sites for n in site.parts}
         return [part for part in self.flat.parts if part.index not in taken]

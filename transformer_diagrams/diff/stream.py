@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from transformer_diagrams.diff.flat import Part
+from transformer_diagrams.diff.flat import Leaf
 from transformer_diagrams.diff.traits import (
     Reading,
-    Site,
+    Submodule,
     Trait,
     attr,
     is_true,
@@ -39,7 +39,7 @@ RESIDUAL = "residual"
 class Stream:
     """One graph whose sites are known."""
 
-    def __init__(self, reading: Reading, sites: Sequence[Site]) -> None:
+    def __init__(self, reading: Reading, sites: Sequence[Submodule]) -> None:
         self.reading, self.flat, self.sites = reading, reading.flat, sites
         self.of_site = {n: site for site in sites for n in site.parts}
         self.parts = [p for p in self.flat.parts if p.index not in self.of_site]
@@ -60,7 +60,7 @@ class Stream:
                     found.setdefault(group.path, group)
         return list(found.values())
 
-    def _find_adders(self) -> dict[str, Part]:
+    def _find_adders(self) -> dict[str, Leaf]:
         """The junction that each residual ends with."""
         return {
             p.around[-1].path: p
@@ -126,10 +126,10 @@ class Stream:
         text = joined(kinds)
         return Trait("norm", text, text or "no norms", tuple(p.path for p in found))
 
-    def _end(self, part: Part) -> bool:
+    def _end(self, part: Leaf) -> bool:
         return self._is_final(part) or self._is_first(part)
 
-    def _is_final(self, part: Part) -> bool:
+    def _is_final(self, part: Leaf) -> bool:
         """A norm that reads the residual stream after the last block."""
         if part.index in self.block_norms or part.index in self.of_site:
             return False
@@ -139,7 +139,7 @@ class Stream:
         between = self.flat.before(part.wires, lambda p: p.index in adders or p.does(*_ASIDE))
         return bool(adders & set(between)) or any(w.part in self.block_norms for w in part.wires)
 
-    def _is_first(self, part: Part) -> bool:
+    def _is_first(self, part: Leaf) -> bool:
         """A norm on the embeddings, before the first block."""
         if part.index in self.of_site or part.innermost("residual") is not None:
             return False
@@ -276,7 +276,7 @@ class Stream:
             unique(site_of[p].path if p in site_of and site_of[p].path else p for p in paths)
         )
 
-    def _side(self, rope: Part, site: Site) -> str:
+    def _side(self, rope: Leaf, site: Submodule) -> str:
         """Which side of an attention a rotation turns, by where its result meets the other."""
         inside = set(site.parts)
         todo = [(rope.index, 0)]
@@ -311,7 +311,7 @@ class Stream:
         key = f"{len(found)} {len(tied)} {text.lower()}"
         return Trait("embedding", key, text, tuple(p.path for p in found))
 
-    def heads(self) -> list[Part]:
+    def heads(self) -> list[Leaf]:
         """The maps from the stream to scores over a vocabulary."""
         vocabularies = [
             p.node.attrs["vocab"] for p in self.flat.parts
@@ -411,7 +411,7 @@ class Stream:
                 self._cover_end(part)
         return Trait(kind, "; ".join(keys), "; ".join(words), tuple(at))
 
-    def _cover_end(self, output: Part) -> None:
+    def _cover_end(self, output: Leaf) -> None:
         heads = {p.index for p in self.heads()}
         for wire in output.wires:
             part = self.flat.parts[wire.part]

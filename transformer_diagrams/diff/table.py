@@ -22,7 +22,7 @@ _PARTS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class TableCell:
     """One value: its number where known, and its words (a formula, a choice)."""
 
     number: int | float | None
@@ -41,8 +41,8 @@ class Row:
 
     section: str
     name: str
-    a: Cell
-    b: Cell
+    a: TableCell
+    b: TableCell
     doc: str = ""
 
     @property
@@ -50,7 +50,7 @@ class Row:
         return self.a == self.b
 
     def as_json(self) -> dict[str, Any]:
-        def cell(given: Cell) -> dict[str, Any] | None:
+        def cell(given: TableCell) -> dict[str, Any] | None:
             if given.text == ABSENT and given.number is None:
                 return None
             return {"number": given.number, "text": given.text}
@@ -91,33 +91,33 @@ def rows(spec_a: Spec, spec_b: Spec, a: Inspection, b: Inspection) -> list[Row]:
     return found
 
 
-def _size(spec: Spec, found: Inspection, name: str) -> Cell:
+def _size(spec: Spec, found: Inspection, name: str) -> TableCell:
     dim = spec.dims.get(name)
     if dim is None:
-        return Cell(None, ABSENT)
+        return TableCell(None, ABSENT)
     text = str(dim.value or dim.default or "any")
-    return Cell(found.numbers.get(name), text)
+    return TableCell(found.numbers.get(name), text)
 
 
-def _option(found: Inspection, name: str) -> Cell:
+def _option(found: Inspection, name: str) -> TableCell:
     if name not in found.options:
-        return Cell(None, ABSENT)
-    return Cell(None, str(found.options[name]).lower())
+        return TableCell(None, ABSENT)
+    return TableCell(None, str(found.options[name]).lower())
 
 
-def _amount(amount: Amount) -> Cell:
-    return Cell(amount.number, str(amount.formula))
+def _amount(amount: Amount) -> TableCell:
+    return TableCell(amount.number, str(amount.formula))
 
 
-def _caches(a: Inspection, b: Inspection, key: str) -> tuple[Cell, Cell]:
+def _caches(a: Inspection, b: Inspection, key: str) -> tuple[TableCell, TableCell]:
     return _amount(getattr(a.kv_cache, key)), _amount(getattr(b.kv_cache, key))
 
 
-def _role(by_role: Mapping[str, Amount], role: str) -> Cell:
-    return _amount(by_role[role]) if role in by_role else Cell(None, ABSENT)
+def _role(by_role: Mapping[str, Amount], role: str) -> TableCell:
+    return _amount(by_role[role]) if role in by_role else TableCell(None, ABSENT)
 
 
-def _flops(found: Inspection) -> Cell:
+def _flops(found: Inspection) -> TableCell:
     """Forward FLOPs over the positions they are for."""
     length = found.positions
     number: int | float | None = None
@@ -128,7 +128,7 @@ def _flops(found: Inspection) -> Cell:
         formula = found.speller.text(found.flops.formula / sym(LENGTH))
     except DimError:
         formula = f"({found.flops.formula}) / {LENGTH}"
-    return Cell(number, formula)
+    return TableCell(number, formula)
 
 
 def _length_words(a: Inspection, b: Inspection, before: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field
 from functools import cache
 
-from transformer_diagrams.diff.flat import Flat, Part
+from transformer_diagrams.diff.flat import Flat, Leaf
 from transformer_diagrams.dims import Dim, DimError
 from transformer_diagrams.graph.ir import Group
 from transformer_diagrams.ops import registry
@@ -42,7 +42,7 @@ class Trait:
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class Submodule:
     """A sub-module that does one job: one attention, one feed-forward network."""
 
     kind: str  # attention | ffn
@@ -86,7 +86,7 @@ def is_true(value: object) -> bool:
     return value is True or str(value).lower() == "true"
 
 
-def attr(part: Part, name: str) -> str:
+def attr(part: Leaf, name: str) -> str:
     """An attribute as text; "" when it is not given."""
     value = part.node.attrs.get(name)
     return "" if value is None else str(value)
@@ -117,12 +117,12 @@ def joined(texts: Iterable[str]) -> str:
     return f"{', '.join(listed[:-1])} and {listed[-1]}"
 
 
-def kind_of(part: Part) -> str:
+def kind_of(part: Leaf) -> str:
     """What the op of a part is called where its record says so in words, else the part's name."""
     return _called(part.op) or name_of(part)
 
 
-def function_of(part: Part) -> str:
+def function_of(part: Leaf) -> str:
     """The name of the function that a part bends with: its choice, or what it is itself."""
     chosen = attr(part, "act") or attr(part, "kind")
     return _called(chosen) or chosen or kind_of(part)
@@ -137,6 +137,6 @@ def _called(op: str) -> str:
     return record.text if isinstance(record.text, str) and record.family != "opaque" else ""
 
 
-def name_of(part: Part) -> str:
+def name_of(part: Leaf) -> str:
     """What a reader would call a part."""
     return plain(part.node.label) or part.node.symbol or part.op.replace("_", " ")

@@ -12,7 +12,16 @@ from math import comb, prod
 
 from transformer_diagrams.dims import polynomials as poly
 from transformer_diagrams.dims.errors import DimError
-from transformer_diagrams.dims.formula import ONE, ZERO, Atom, Dim, divided, of_poly, over, rebuild
+from transformer_diagrams.dims.formula import (
+    ONE,
+    ZERO,
+    Dim,
+    Opaque,
+    divided,
+    of_poly,
+    over,
+    rebuild,
+)
 from transformer_diagrams.dims.polynomials import Coef, Poly
 from transformer_diagrams.dims.values import exact_value
 
@@ -71,7 +80,7 @@ class _Proof:
             least = shifted.get((), 0)
         return least > 0 if strict else least >= 0
 
-    def _atom_not_negative(self, atom: Atom) -> bool:
+    def _atom_not_negative(self, atom: Opaque) -> bool:
         if atom.kind in ("floor", "ceil"):
             return self.holds(atom.args[0], False, 1)
         if atom.kind == "mod":
@@ -94,7 +103,7 @@ class _Proof:
                     return True
         return False
 
-    def _slope(self, d: Dim, atom: Atom) -> int:
+    def _slope(self, d: Dim, atom: Opaque) -> int:
         """1 or -1 where ``d`` surely grows or falls with ``atom``, else 0."""
         signs = set()
         for mono, c in d.terms:
@@ -109,7 +118,7 @@ class _Proof:
                 signs.add(1 if c > 0 else -1)
         return signs.pop() if len(signs) == 1 else 0
 
-    def _bound(self, atom: Atom, sign: int) -> Dim | None:
+    def _bound(self, atom: Opaque, sign: int) -> Dim | None:
         """A formula not above the atom (sign 1) or not below it (sign -1)."""
         if atom.kind == "mod":
             b = atom.args[1]
@@ -172,14 +181,14 @@ def _multiple(d: Dim, of: Dim) -> Dim | None:
     return None if quotient is None else of_poly(quotient) * bottom
 
 
-def _atoms(d: Dim) -> list[Atom]:
+def _atoms(d: Dim) -> list[Opaque]:
     if not d.depth:
         return []
-    found = {f: None for m, _ in d.terms for f, _ in m if type(f) is Atom}
+    found = {f: None for m, _ in d.terms for f, _ in m if type(f) is Opaque}
     return sorted(found)
 
 
-def _put(d: Dim, atom: Atom, value: Dim) -> Dim:
+def _put(d: Dim, atom: Opaque, value: Dim) -> Dim:
     return rebuild(d, lambda factor: value if factor == atom else None)
 
 

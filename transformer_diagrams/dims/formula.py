@@ -3,7 +3,7 @@
 A :class:`Dim` is a sum of products with rational coefficients, kept in one canonical form, so
 that equal formulas are ``==``. Exponents may be negative: ``d_m / n_h`` is ``d_m n_h^-1`` and
 times ``n_h`` it is ``d_m`` again. A divisor that is a sum stays below a fraction in lowest terms.
-Rounding, remainders, minima and maxima are opaque factors (:class:`Atom`), made only by
+Rounding, remainders, minima and maxima are opaque factors (:class:`Opaque`), made only by
 :func:`apply`, which folds what can be decided (see ``functions``).
 """
 
@@ -41,7 +41,7 @@ SPELLER: ContextVar[Spells | None] = ContextVar("speller", default=None)
 
 
 
-class Atom:
+class Opaque:
     """An opaque whole number inside a formula: ``floor``, ``ceil``, ``mod``, ``min`` or ``max``."""
 
     __slots__ = ("_hash", "_key", "args", "depth", "free", "kind")
@@ -70,26 +70,26 @@ class Atom:
         if self is other:
             return True
         return (
-            type(other) is Atom
+            type(other) is Opaque
             and self._hash == other._hash
             and self.kind == other.kind
             and self.args == other.args
         )
 
     def __lt__(self, other: object) -> bool:  # names come before atoms
-        return isinstance(other, Atom) and self.key < other.key
+        return isinstance(other, Opaque) and self.key < other.key
 
     def __gt__(self, other: object) -> bool:
-        return not isinstance(other, Atom) or self.key > other.key
+        return not isinstance(other, Opaque) or self.key > other.key
 
     def __reduce__(self) -> tuple[object, ...]:
-        return Atom, (self.kind, self.args)
+        return Opaque, (self.kind, self.args)
 
     def __str__(self) -> str:
         return str(of_atom(self))
 
     def __repr__(self) -> str:
-        return f"Atom({self.kind!r}, {self.args!r})"
+        return f"Opaque({self.kind!r}, {self.args!r})"
 
 
 class Dim:
@@ -371,10 +371,10 @@ class Dim:
         if len(self.terms) == 1 and self.name is not None:
             return as_dim(values[self.name])
 
-        def put(factor: str | Atom) -> Dim | None:
+        def put(factor: str | Opaque) -> Dim | None:
             if type(factor) is str:
                 return as_dim(values[factor]) if factor in values else None
-            assert isinstance(factor, Atom)
+            assert isinstance(factor, Opaque)
             if factor.free.isdisjoint(values):
                 return None
             return apply(factor.kind, *(arg.subs(values) for arg in factor.args))
@@ -517,7 +517,7 @@ def ratio(top: Dim, bottom: Dim) -> Dim:
 
 def over(d: Dim) -> tuple[Dim, Dim]:
     """(numerator, denominator): ordinary sums with whole coefficients, ``d`` their quotient."""
-    lowest: dict[str | Atom, int] = {}
+    lowest: dict[str | Opaque, int] = {}
     unit = 1
     for mono, c in d.terms:
         if type(c) is not int:
@@ -542,25 +542,25 @@ def apply(kind: str, *args: Dim) -> Dim:
     return SIMPLIFIED[kind](*args)
 
 
-def of_atom(atom: Atom) -> Dim:
+def of_atom(atom: Opaque) -> Dim:
     return of_terms(((((atom, 1),), 1),))
 
 
-def sole_atom(d: Dim) -> Atom | None:
+def sole_atom(d: Dim) -> Opaque | None:
     """The atom, if the formula is nothing but one."""
     if len(d.terms) == 1 and d.den is None:
         mono, c = d.terms[0]
-        if c == 1 and len(mono) == 1 and mono[0][1] == 1 and type(mono[0][0]) is Atom:
+        if c == 1 and len(mono) == 1 and mono[0][1] == 1 and type(mono[0][0]) is Opaque:
             return mono[0][0]
     return None
 
 
-def rebuild(d: Dim, put: Callable[[str | Atom], Dim | None]) -> Dim:
+def rebuild(d: Dim, put: Callable[[str | Opaque], Dim | None]) -> Dim:
     """``d`` with each factor replaced by ``put(factor)``, or kept where that is None."""
     total: Dim = ZERO
     flat: Poly = {}  # what has no denominator is added up in place: a sum may have many terms
     for mono, c in d.terms:
-        kept: list[tuple[str | Atom, int]] = []
+        kept: list[tuple[str | Opaque, int]] = []
         new: Dim | None = None
         for factor, exponent in mono:
             value = put(factor)

@@ -11,8 +11,8 @@ from transformer_diagrams.dims.formula import (
     ONE,
     SIMPLIFIED,
     ZERO,
-    Atom,
     Dim,
+    Opaque,
     as_dim,
     const,
     divided,
@@ -72,11 +72,11 @@ def _rounded(d: Dim, kind: str) -> Dim:
         for mono, c in top.terms:
             if c == 1 and len(mono) == 1 and mono[0][1] == 1:
                 inner = mono[0][0]
-                if type(inner) is Atom and inner.kind == kind:
+                if type(inner) is Opaque and inner.kind == kind:
                     others = top - of_terms(((mono, 1),))
                     if others.is_whole:
                         return outside + _rounded(divided(inner.args[0] + others, bottom), kind)
-    return outside + of_atom(Atom(kind, (rest,)))
+    return outside + of_atom(Opaque(kind, (rest,)))
 
 
 def modulo(a: Dim, b: Dim) -> Dim:
@@ -94,7 +94,7 @@ def modulo(a: Dim, b: Dim) -> Dim:
     only = sole_atom(a)
     if only is not None and only.kind == "mod" and only.args[1] == b:
         return a
-    return of_atom(Atom("mod", (a, b)))
+    return of_atom(Opaque("mod", (a, b)))
 
 
 def minimum(*args: Dim | int) -> Dim:
@@ -119,7 +119,7 @@ def _extreme(kind: str, args: Sequence[Dim | int]) -> Dim:
     if len(kept) == 1:
         return kept[0]
     kept.sort(key=lambda d: (not d.is_const, d.canonical))
-    return of_atom(Atom(kind, tuple(kept)))
+    return of_atom(Opaque(kind, tuple(kept)))
 
 
 def not_idle(kind: str, args: Iterable[Dim], le: Callable[[Dim, Dim], bool]) -> list[Dim]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from transformer_diagrams.dims.polynomials import Coef, Mono
 
 if TYPE_CHECKING:
-    from transformer_diagrams.dims.formula import Atom, Dim
+    from transformer_diagrams.dims.formula import Dim, Opaque
 
 # How tightly a piece of text holds together.
 SUM, MOD, QUOTIENT, PRODUCT, POWER, UNIT = range(6)
@@ -38,7 +38,7 @@ def plain(d: Dim) -> str:
 
 def tex(d: Dim, names: Mapping[str, str] | None = None) -> str:
     r"""``2\, n_g\, d_K``, ``d_m / n_h``, ``\lfloor (h - 1) / 2 \rfloor + 1``."""
-    return Tex(names or {}).dim(d)[0]
+    return AsTex(names or {}).dim(d)[0]
 
 
 def name_order(name: str) -> tuple[int, str]:
@@ -70,7 +70,7 @@ class Plain:
         self.called = called or {}
         self.wholes = wholes
 
-    def factor_order(self, factor: str | Atom) -> tuple[Any, ...]:
+    def factor_order(self, factor: str | Opaque) -> tuple[Any, ...]:
         return (0, self.order(factor)) if isinstance(factor, str) else (1, "".join(factor.key))
 
     def term_order(self, mono: Mono) -> tuple[Any, ...]:
@@ -176,7 +176,7 @@ class Plain:
     def power(self, piece: Piece, exponent: int) -> Piece:
         return f"{self.closed(piece, UNIT)}^{exponent}", POWER
 
-    def atom(self, atom: Atom) -> Piece:
+    def atom(self, atom: Opaque) -> Piece:
         """A function; the arguments of min and max are numbers first, the rest as in a sum."""
         def order(d: Dim) -> tuple[Any, ...]:
             terms = min((self.term_order(m) for m, _ in d.terms), default=())
@@ -192,7 +192,7 @@ class Plain:
         return f"{kind}({', '.join(text for text, _ in args)})", UNIT
 
 
-class Tex(Plain):
+class AsTex(Plain):
     """TeX; ``names`` gives the TeX of printed names that do not follow the rule."""
 
     def __init__(self, names: Mapping[str, str], *known: Any) -> None:
@@ -228,11 +228,11 @@ class Tex(Plain):
         return rf"\{kind}({inner})", UNIT
 
 
-def _taken(have: dict[str | Atom, int], mono: Mono) -> bool:
+def _taken(have: dict[str | Opaque, int], mono: Mono) -> bool:
     return all(have.get(factor, 0) >= exponent for factor, exponent in mono)
 
 
-def _take(have: dict[str | Atom, int], mono: Mono) -> None:
+def _take(have: dict[str | Opaque, int], mono: Mono) -> None:
     for factor, exponent in mono:
         have[factor] -= exponent
 

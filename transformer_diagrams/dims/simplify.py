@@ -9,8 +9,8 @@ from transformer_diagrams.dims.bounds import never_negative
 from transformer_diagrams.dims.formula import (
     ONE,
     ZERO,
-    Atom,
     Dim,
+    Opaque,
     apply,
     divided,
     of_poly,
@@ -31,13 +31,13 @@ def reduced_atoms(d: Dim, facts: Facts) -> Dim:
     if not d.depth:
         return d
 
-    def put(factor: str | Atom) -> Dim | None:
+    def put(factor: str | Opaque) -> Dim | None:
         return None if isinstance(factor, str) else _reduced_atom(factor, facts)
 
     return rebuild(d, put)
 
 
-def _reduced_atom(atom: Atom, facts: Facts) -> Dim:
+def _reduced_atom(atom: Opaque, facts: Facts) -> Dim:
     args = tuple(reduced_atoms(arg.subs(facts.rules), facts) for arg in atom.args)
     if atom.kind == "mod":
         a, b = args
@@ -71,7 +71,7 @@ def canonical(d: Dim, facts: Facts) -> Dim:
     return rebuild(d, _as_floors) if d.depth else d
 
 
-def _as_floors(factor: str | Atom) -> Dim | None:
+def _as_floors(factor: str | Opaque) -> Dim | None:
     """A remainder or a ceiling by its floor; a floor with reduced coefficients."""
     if isinstance(factor, str):
         return None

@@ -17,8 +17,8 @@ from transformer_diagrams.dims.errors import DimError
 from transformer_diagrams.dims.facts import Facts
 from transformer_diagrams.dims.formula import (
     SPELLER,
-    Atom,
     Dim,
+    Opaque,
     divided,
     of_terms,
     rebuild,
@@ -34,9 +34,9 @@ from transformer_diagrams.dims.show import (
     QUOTIENT,
     SUM,
     UNIT,
+    AsTex,
     Piece,
     Plain,
-    Tex,
     name_order,
 )
 
@@ -165,7 +165,7 @@ class Speller:
     @property
     def renamed(self) -> tuple[tuple[str, str], ...]:
         """TeX of the names that are printed as another one: (that one, the name itself)."""
-        plain = Tex(self._names)
+        plain = AsTex(self._names)
         return tuple(
             (plain.symbol(printed)[0], plain.symbol(name)[0])
             for name, printed in self._called.items()
@@ -231,11 +231,11 @@ class Speller:
             d = rebuild(d, self._folded_atom)
         return d
 
-    def _folded_atom(self, factor: str | Atom) -> Dim | None:
+    def _folded_atom(self, factor: str | Opaque) -> Dim | None:
         if isinstance(factor, str):
             return None
         args = tuple(self._exact.get(arg) or self._folded(arg) for arg in factor.args)
-        return None if args == factor.args else of_terms(((((Atom(factor.kind, args), 1),), 1),))
+        return None if args == factor.args else of_terms(((((Opaque(factor.kind, args), 1),), 1),))
 
     # -- printing ----------------------------------------------------------------------------
 
@@ -257,8 +257,8 @@ class Speller:
     def _plain_notation(self) -> Plain:
         return Plain(self._order, self._called, self._wholes())
 
-    def _tex_notation(self) -> Tex:
-        return Tex(self._names, self._order, self._called, self._wholes())
+    def _tex_notation(self) -> AsTex:
+        return AsTex(self._names, self._order, self._called, self._wholes())
 
 
 @contextmanager

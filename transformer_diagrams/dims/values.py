@@ -13,7 +13,7 @@ from transformer_diagrams.dims.near import nearest_multiples
 from transformer_diagrams.dims.polynomials import Coef
 
 if TYPE_CHECKING:
-    from transformer_diagrams.dims.formula import Atom, Dim
+    from transformer_diagrams.dims.formula import Dim, Opaque
 
 
 def whole_value(d: Dim, values: Mapping[str, int]) -> int:
@@ -81,7 +81,7 @@ def _remainder(d: Dim, values: Mapping[str, int]) -> DimError:
     )
 
 
-def _atom_value(atom: Atom, values: Mapping[str, int]) -> int:
+def _atom_value(atom: Opaque, values: Mapping[str, int]) -> int:
     kind = atom.kind
     if kind in ("floor", "ceil"):
         value = exact_value(atom.args[0], values)

@@ -17,7 +17,7 @@ MOST_STATES = 700  # of one figure; beyond, evenly chosen ones are looked at
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class FigureCheck:
     """What was found for one figure: states, the largest difference, and every problem."""
 
     id: str
@@ -30,7 +30,7 @@ class Checked:
         return not self.problems
 
 
-def check(figures: Sequence[Figure]) -> list[Checked]:
+def check(figures: Sequence[Figure]) -> list[FigureCheck]:
     """Open one page with the figures and compare numbers and summary in every state.
 
     :raises ToolMissing: when there is no browser or no Playwright.
@@ -52,7 +52,7 @@ def check(figures: Sequence[Figure]) -> list[Checked]:
         for figure in figures:
             found = _figure(tab, figure)
             more = (*found.problems, *said)
-            results.append(Checked(found.id, found.states, found.difference, more))
+            results.append(FigureCheck(found.id, found.states, found.difference, more))
             said.clear()
         return results
 
@@ -62,7 +62,7 @@ _READ = """([id, states]) => { const lv = document.getElementById(id).lv; return
 }); }"""
 
 
-def _figure(tab: Any, figure: Figure) -> Checked:
+def _figure(tab: Any, figure: Figure) -> FigureCheck:
     import numpy as np
 
     states = list(figure.states())
@@ -81,4 +81,4 @@ def _figure(tab: Any, figure: Figure) -> Checked:
                     problems.append(f"{where}: {name} differs by {gap:.3g}")
             if sentence != figure.summary(**state):
                 problems.append(f"{where}: the summary is '{sentence}'")
-    return Checked(figure.id, len(states), worst, tuple(problems))
+    return FigureCheck(figure.id, len(states), worst, tuple(problems))

@@ -10,7 +10,7 @@ from transformer_diagrams.live.figures import IDS
 from transformer_diagrams.options import ask_error, name_and_value
 
 if TYPE_CHECKING:
-    from transformer_diagrams.live.checking import Checked
+    from transformer_diagrams.live.checking import FigureCheck
     from transformer_diagrams.live.model import Figure
 
 OWN_DATA = ("who-attends", "several-heads")
@@ -121,7 +121,7 @@ def page(
     return save(Path(output), pages.page(found, title=title, theme=theme).encode("utf-8"))
 
 
-def check(ids: Sequence[str] = ()) -> list[Checked]:
+def check(ids: Sequence[str] = ()) -> list[FigureCheck]:
     """Compare the page's runtime with NumPy in every state, in a headless browser.
 
     :raises ToolMissing: when there is no browser.

@@ -30,7 +30,7 @@ class Element:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class MarkGroup:
     """The elements of one mark."""
 
     tag: str
@@ -38,12 +38,12 @@ class Group:
     elements: Sequence[Element]
 
 
-def groups(marks: Sequence[Mark], read: Read) -> list[Group]:
+def groups(marks: Sequence[Mark], read: Read) -> list[MarkGroup]:
     """The drawing for the present values."""
     return [_group(mark, read) for mark in marks]
 
 
-def _group(mark: Mark, read: Read) -> Group:
+def _group(mark: Mark, read: Read) -> MarkGroup:
     columns = {key: column(value, mark.count, read) for key, value in mark.each.items()}
     elements = []
     for k in range(mark.count):
@@ -56,7 +56,7 @@ def _group(mark: Mark, read: Read) -> Group:
     if mark.place is not None:
         x, y, scale, opacity = (coordinate(read(array)[0]) for array in mark.place.arrays)
         shared |= {"transform": f"translate({x} {y}) scale({scale})", "opacity": opacity}
-    return Group(mark.tag, shared, elements)
+    return MarkGroup(mark.tag, shared, elements)
 
 
 def column(value: Attr, count: int, read: Read) -> list[str]:
@@ -121,7 +121,7 @@ PAINTED = ("fill", "stroke")
 
 
 def svg(
-    drawing: Sequence[Group],
+    drawing: Sequence[MarkGroup],
     size: tuple[float, float],
     paint: Paint,
     *,
@@ -138,7 +138,7 @@ def svg(
     )
 
 
-def group_svg(group: Group, paint: Paint) -> str:
+def group_svg(group: MarkGroup, paint: Paint) -> str:
     """One group as SVG text."""
     out = [f"<g{attributes(group.shared, paint)}>"]
     for element in group.elements:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from transformer_diagrams.extras import need
-from transformer_diagrams.live.trace import Node
+from transformer_diagrams.live.trace import Operation
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Evaluator:
     """Values of nodes for the present slider values."""
 
-    def __init__(self, nodes: Sequence[Node]) -> None:
+    def __init__(self, nodes: Sequence[Operation]) -> None:
         need("live")
         self.nodes = nodes
         self.depends = dependencies(nodes)
@@ -49,7 +49,7 @@ class Evaluator:
         result: Values = self._kept[index]
         return result
 
-    def _run(self, node: Node) -> Any:
+    def _run(self, node: Operation) -> Any:
         import numpy as np
 
         ins = [self._kept[i] for i in node.inputs]
@@ -59,7 +59,7 @@ class Evaluator:
         return np.asarray(value, dtype=np.float64).reshape(node.shape)
 
 
-def dependencies(nodes: Sequence[Node]) -> list[frozenset[str]]:
+def dependencies(nodes: Sequence[Operation]) -> list[frozenset[str]]:
     """For each node the sliders that it depends on."""
     found: list[frozenset[str]] = []
     for node in nodes:
@@ -68,7 +68,7 @@ def dependencies(nodes: Sequence[Node]) -> list[frozenset[str]]:
     return found
 
 
-def needed(nodes: Sequence[Node], wanted: Iterable[int]) -> list[int]:
+def needed(nodes: Sequence[Operation], wanted: Iterable[int]) -> list[int]:
     """The nodes that ``wanted`` are made of, inputs before users."""
     seen: set[int] = set()
     todo = list(wanted)
@@ -122,21 +122,21 @@ def assignment(cost: Sequence[Sequence[float]]) -> list[float]:
     return result
 
 
-def _rules() -> dict[str, Callable[[Node, list[Any]], Any]]:
+def _rules() -> dict[str, Callable[[Operation, list[Any]], Any]]:
     def np_() -> Any:
         import numpy
 
         return numpy
 
-    def named(name: str) -> Callable[[Node, list[Any]], Any]:
+    def named(name: str) -> Callable[[Operation, list[Any]], Any]:
         return lambda node, ins: getattr(np_(), name)(*ins)
 
-    def hashed(node: Node, ins: list[Any]) -> Any:
+    def hashed(node: Operation, ins: list[Any]) -> Any:
         from transformer_diagrams.live.hashing import normals
 
         return normals(node.args[0], node.shape, node.args[1])
 
-    rules: dict[str, Callable[[Node, list[Any]], Any]] = {
+    rules: dict[str, Callable[[Operation, list[Any]], Any]] = {
         "const": lambda node, ins: np_().array(node.args[0]),
         "iota": lambda node, ins: node.args[0] + node.args[1] * np_().arange(node.shape[0]),
         "zeros": lambda node, ins: np_().zeros(node.shape),
@@ -158,7 +158,7 @@ def _rules() -> dict[str, Callable[[Node, list[Any]], Any]]:
     ):  # fmt: skip
         rules[op] = named(name)
 
-    def reduced(name: str) -> Callable[[Node, list[Any]], Any]:
+    def reduced(name: str) -> Callable[[Operation, list[Any]], Any]:
         return lambda node, ins: getattr(np_(), name)(ins[0], axis=node.args[0])
 
     for op, name in (("sum", "sum"), ("rmax", "max"), ("rmin", "min"), ("argmax", "argmax")):

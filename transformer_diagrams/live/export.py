@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from transformer_diagrams.errors import did_you_mean
 from transformer_diagrams.layout.scene import Rect
 from transformer_diagrams.live import draw
-from transformer_diagrams.live.draw import FOOT, Element, Group
+from transformer_diagrams.live.draw import FOOT, Element, MarkGroup
 from transformer_diagrams.live.numbers import coordinate
 from transformer_diagrams.live.palette import palette
 from transformer_diagrams.options import ask_error
@@ -21,11 +21,11 @@ from transformer_diagrams.render.display import (
     Display,
     Ink,
     Item,
+    Lettering,
     Matrix,
     Outline,
     Panel,
     Shape,
-    Text,
     Words,
 )
 from transformer_diagrams.render.geometry import joined
@@ -37,7 +37,7 @@ SUFFIXES = (".svg", ".png", ".pdf", ".html")
 POINTS = 0.75  # a CSS pixel in points
 
 
-def foot(figure: Figure, state: Mapping[str, float]) -> Group:
+def foot(figure: Figure, state: Mapping[str, float]) -> MarkGroup:
     """The line under an exported picture: every slider with its value."""
     parts = [
         f"{s.label} {s.shown(state[s.name])}"
@@ -46,7 +46,7 @@ def foot(figure: Figure, state: Mapping[str, float]) -> Group:
     w, h = figure.size
     attrs = {"x": coordinate(w / 2), "y": coordinate(h + FOOT - 12)}
     shared = {"font-size": "13", "fill": "soft", "text-anchor": "middle"}
-    return Group("text", shared, [Element(attrs, "   ·   ".join(parts), True)])
+    return MarkGroup("text", shared, [Element(attrs, "   ·   ".join(parts), True)])
 
 
 def text_svg(figure: Figure, state: Mapping[str, float], theme: str = "light") -> str:
@@ -117,7 +117,7 @@ def _matrix(attrs: Mapping[str, str]) -> Matrix | None:
     return scale, 0.0, 0.0, scale, x, y
 
 
-def _text(element: Element, attrs: Mapping[str, str], ink: Ink) -> Text:
+def _text(element: Element, attrs: Mapping[str, str], ink: Ink) -> Lettering:
     from transformer_diagrams.live import glyphs
 
     runs = draw.runs(element.text or "", element.markup)
@@ -131,7 +131,7 @@ def _text(element: Element, attrs: Mapping[str, str], ink: Ink) -> Text:
         for data, left, down, scale in pieces
     ]
     words = "".join(words for words, _ in runs)
-    return Text(tuple(outlines), (Words(x, y, size, width * k, words),))
+    return Lettering(tuple(outlines), (Words(x, y, size, width * k, words),))
 
 
 def data_of(

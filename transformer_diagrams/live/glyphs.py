@@ -96,13 +96,13 @@ def outline(
 
     Each outline is (path data, x, y, scale): small runs are scaled and shifted.
     """
-    from transformer_diagrams.text.outline import Outline
+    from transformer_diagrams.text.outline import Pen
 
     pieces, pen = [], 0.0
     for text, sign in runs:
         scale = SMALL if sign else 1.0
         shift = {"_": LOWER, "^": RAISE, "": 0.0}[sign] * 1000
-        ink = Outline()
+        ink = Pen()
         width = _shape(text, weight, ink)
         if not ink.empty:
             pieces.append((ink.data(), pen, shift, scale))

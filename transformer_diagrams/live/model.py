@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from transformer_diagrams.live import words
-from transformer_diagrams.live.draw import Group, groups, said
+from transformer_diagrams.live.draw import MarkGroup, groups, said
 from transformer_diagrams.live.sketch import Sketch
 from transformer_diagrams.live.slider import Slider, settle
 from transformer_diagrams.live.trace import Array
@@ -103,7 +103,7 @@ class Figure:
         """One sentence about the state."""
         return words.fill(self.sketch.summary, self.reader(**asked))
 
-    def drawing(self, **asked: object) -> list[Group]:
+    def drawing(self, **asked: object) -> list[MarkGroup]:
         """The picture's elements, with colours as names."""
         return groups(self.sketch.marks, self.reader(**asked))
 

@@ -42,7 +42,7 @@ class Points:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Pose:
     """Where a whole mark stands, how large and how opaque: arrays without axes. Moving a mark of
     many elements this way changes one element of the page."""
 
@@ -69,7 +69,7 @@ class Mark:
     each: dict[str, Attr]
     text: words.Template | tuple[str, ...] | None = None
     traced_text: bool = False
-    place: Place | None = None
+    place: Pose | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class Sketch:
     # -- marks
 
     def mark(
-        self, tag: str, text: Any = None, *, place: Place | None = None, **attrs: Any
+        self, tag: str, text: Any = None, *, place: Pose | None = None, **attrs: Any
     ) -> None:
         """Elements of one tag; ``_`` in names stands for ``-``."""
         named = {key.replace("_", "-"): value for key, value in attrs.items() if value is not None}

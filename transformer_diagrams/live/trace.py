@@ -21,7 +21,7 @@ class TraceError(TypeError):
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class Operation:
     """One operation: its name, the shape of its result, input nodes, and fixed arguments."""
 
     op: str
@@ -47,12 +47,12 @@ class Tape:
     """The growing list of operations; an operation that is there already is used again."""
 
     def __init__(self) -> None:
-        self.nodes: list[Node] = []
-        self._known: dict[Node, int] = {}
+        self.nodes: list[Operation] = []
+        self._known: dict[Operation, int] = {}
 
     def add(self, op: str, shape: Shape, inputs: Sequence[int] = (), args: Any = ()) -> Array:
         """The array that ``op`` makes of earlier nodes."""
-        node = Node(op, tuple(shape), tuple(inputs), tuple(args))
+        node = Operation(op, tuple(shape), tuple(inputs), tuple(args))
         index = self._known.get(node)
         if index is None:
             index = self._known[node] = len(self.nodes)

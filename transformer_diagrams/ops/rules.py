@@ -29,7 +29,7 @@ from transformer_diagrams.ops.registry import (
 
 
 @dataclass(slots=True)
-class Bound:
+class Matched:
     """What the names of a pattern stand for, and where each was met first."""
 
     sizes: dict[str, Dim] = field(default_factory=dict)
@@ -48,7 +48,7 @@ class Bound:
         return Shape((*head.dims, *(self.sizes[word] for word in words)), head.lead)
 
 
-def unify(c: Call, *patterns: str, why: Mapping[str, str] | str = "") -> Bound:
+def unify(c: Call, *patterns: str, why: Mapping[str, str] | str = "") -> Matched:
     """Match the inputs against patterns, one each.
 
     A pattern is names of axes, after an optional "..." (any leading axes) or "...NAME" (the same
@@ -57,7 +57,7 @@ def unify(c: Call, *patterns: str, why: Mapping[str, str] | str = "") -> Bound:
 
     :raises OpFault: too few or too many axes, or two sizes for one name.
     """
-    bound = Bound()
+    bound = Matched()
     for index, pattern in enumerate(patterns[: len(c.inputs)]):
         words = pattern.split()
         lead = words.pop(0) if words and words[0].startswith(ANY) else None
@@ -92,7 +92,7 @@ def _counted(c: Call, index: int, count: int, lead: str | None, pattern: str) ->
     return shape
 
 
-def _bind_lead(c: Call, bound: Bound, lead: str, index: int, cut: int) -> None:
+def _bind_lead(c: Call, bound: Matched, lead: str, index: int, cut: int) -> None:
     """Bind ``lead`` to the axes of input ``index`` before the place ``cut``, or compare them."""
     shape, name = c.inputs[index], c.name(index)
     head = Shape(shape.dims[:cut], shape.lead)

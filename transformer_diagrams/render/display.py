@@ -82,7 +82,7 @@ Shape = Union[Panel, Disc, Curve, Outline]  # noqa: UP007
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class Lettering:
     """A label as it is painted: outlines, and the words under them.
 
     label  of the scene: what it is, how it was written, its size and place
@@ -118,7 +118,7 @@ class Item:
 
     kind: str
     shapes: tuple[Shape, ...] = ()
-    texts: tuple[Text, ...] = ()
+    texts: tuple[Lettering, ...] = ()
     over: tuple[Shape, ...] = ()
     id: str = ""
     name: str = ""

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from transformer_diagrams.layout.scene import Rect
-from transformer_diagrams.render.display import Curve, Disc, Display, Ink, Item, Text
+from transformer_diagrams.render.display import Curve, Disc, Display, Ink, Item, Lettering
 from transformer_diagrams.render.geometry import Cubic, decimal, direction, moved, straight
 from transformer_diagrams.text import plain
 
@@ -42,7 +42,7 @@ class _Writer:
         self.zoom = zoom
         self.out: list[str] = []
         self.low = round(display.height * 100)
-        self.texts: dict[str, list[Text]] = {}
+        self.texts: dict[str, list[Lettering]] = {}
         for item in display.items:
             if item.id:
                 self.texts.setdefault(item.id, []).extend(item.texts)
@@ -158,7 +158,7 @@ def _look(w: _Writer, ink: Ink, *styles: str) -> list[tuple[str, str]]:
     ]
 
 
-def _font(w: _Writer, text: Text) -> list[tuple[str, str]]:
+def _font(w: _Writer, text: Lettering) -> list[tuple[str, str]]:
     return [
         ("fontsize", w.length(text.size)),
         ("fontcolor", f'"{text.outlines[0].ink.fill}"'),

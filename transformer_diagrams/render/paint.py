@@ -14,10 +14,10 @@ from transformer_diagrams.render.display import (
     Display,
     Ink,
     Item,
+    Lettering,
     Outline,
     Panel,
     Shape,
-    Text,
     Words,
 )
 from transformer_diagrams.render.geometry import (
@@ -145,7 +145,7 @@ class _Painter:
         kind: str,
         rect: Rect,
         shapes: Sequence[Shape],
-        texts: tuple[Text, ...] = (),
+        texts: tuple[Lettering, ...] = (),
     ) -> Item:
         own = 0 if kind == "circle" else max(len(shapes) - 1, 0)
         return Item(
@@ -258,7 +258,7 @@ class _Painter:
 
     # Labels
 
-    def texts(self, owner: str) -> Iterator[Text]:
+    def texts(self, owner: str) -> Iterator[Lettering]:
         for label in self.labels.get(owner, ()):
             layout = measure(label.markup, label.size, label.weight, label.align)
             self.warnings.extend(layout.warnings)
@@ -270,7 +270,7 @@ class _Painter:
                     for line in layout.lines
                     if line.plain
                 )
-                yield Text((outline,), words, label)
+                yield Lettering((outline,), words, label)
 
 
 def _joined(parts: Iterable[str]) -> str:

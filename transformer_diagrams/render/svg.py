@@ -16,10 +16,10 @@ from transformer_diagrams.render.display import (
     Display,
     Ink,
     Item,
+    Lettering,
     Outline,
     Panel,
     Shape,
-    Text,
 )
 from transformer_diagrams.render.geometry import number, path_data
 
@@ -145,7 +145,7 @@ class Writer:
                 out.append(f' stroke-linejoin="{ink.join}"')
         return "".join(out)
 
-    def text(self, text: Text) -> str:
+    def text(self, text: Lettering) -> str:
         out = [self.shape(outline) for outline in text.outlines]
         for line in text.words if self.words else ():
             # Painted nowhere: the outlines above are the ink. The length makes a selection

@@ -38,7 +38,7 @@ from transformer_diagrams.spec.yaml_nodes import (
     Node,
     Scalar,
     Seq,
-    Source,
+    SourceText,
     character_name,
     kind_of,
 )
@@ -122,7 +122,7 @@ def an(noun: str) -> str:
 class Fields:
     """Reads values of one file. ``dims`` and ``options`` are what the file declares."""
 
-    def __init__(self, source: Source, report: Report) -> None:
+    def __init__(self, source: SourceText, report: Report) -> None:
         self.source = source
         self.report = report
         self.file = source.file

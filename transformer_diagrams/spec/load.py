@@ -28,12 +28,12 @@ from transformer_diagrams.spec.model import (
     OptionSpec,
     PortSpec,
     Show,
+    Source,
     Spec,
     Text,
     Value,
 )
-from transformer_diagrams.spec.model import Source as Publication
-from transformer_diagrams.spec.yaml_nodes import Map, Node, Scalar, Seq, Source, kind_of
+from transformer_diagrams.spec.yaml_nodes import Map, Node, Scalar, Seq, SourceText, kind_of
 from transformer_diagrams.spec.yaml_source import read
 
 _TEXT: Final = Key("text", "text", "")
@@ -111,7 +111,7 @@ def decode(data: bytes, file: str, report: Report) -> str | None:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        before = Source(data[: error.start].decode("utf-8"), file).text
+        before = SourceText(data[: error.start].decode("utf-8"), file).text
         line = before.count("\n") + 1
         column = len(before) - before.rfind("\n")
         byte = data[error.start]
@@ -233,8 +233,8 @@ class _Loader:
         self._references()
         return _plain(values)
 
-    def _source(self, node: Node, path: str) -> Publication:
-        return Publication(**_plain(self.f.mapping(node, path, SOURCE, "a source")))
+    def _source(self, node: Node, path: str) -> Source:
+        return Source(**_plain(self.f.mapping(node, path, SOURCE, "a source")))
 
     def _dims(self, node: Node, path: str) -> Mapping[str, DimSpec]:
         made: dict[str, DimSpec] = {}

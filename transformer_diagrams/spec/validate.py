@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from transformer_diagrams.errors import MAX_FAULTS, Fault, Report, Span, TooManyFaults
 from transformer_diagrams.spec.load import decode
 from transformer_diagrams.spec.schema import build
-from transformer_diagrams.spec.yaml_nodes import Map, Node, Seq, Source, plain_data
+from transformer_diagrams.spec.yaml_nodes import Map, Node, Seq, SourceText, plain_data
 from transformer_diagrams.spec.yaml_source import read
 
 if TYPE_CHECKING:
@@ -35,7 +35,9 @@ def validate(data: bytes, file: str) -> Report:
     report = Report()
     text = decode(data, file, report)
     try:
-        root, source = read(text, file, report) if text is not None else (None, Source("", file))
+        root, source = None, SourceText("", file)
+        if text is not None:
+            root, source = read(text, file, report)
     except TooManyFaults:
         return report
     if root is None or report.errors:
@@ -84,7 +86,7 @@ def _leaves(error: ValidationError) -> list[ValidationError]:
     return found
 
 
-def _fault(leaf: ValidationError, root: Node, source: Source) -> Fault:
+def _fault(leaf: ValidationError, root: Node, source: SourceText) -> Fault:
     steps = list(leaf.absolute_path)
     message = leaf.message
     if len(message) > LONGEST_MESSAGE:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from transformer_diagrams.errors import Fault, Span
 
 if TYPE_CHECKING:
-    from transformer_diagrams.spec.yaml_nodes import Source
+    from transformer_diagrams.spec.yaml_nodes import SourceText
 
 
 def quoted(text: str) -> str:
@@ -20,7 +20,7 @@ def quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def tab_fault(source: Source, line: int, column: int, path: str = "") -> Fault:
+def tab_fault(source: SourceText, line: int, column: int, path: str = "") -> Fault:
     """A TAB where YAML wants spaces."""
     before = source.line(line)[: column - 1]
     leading = not before.strip()
@@ -44,7 +44,7 @@ def _value_on(line: str, column: int) -> str:
     return re.split(r"\s+#", line[column - 1 :], maxsplit=1)[0].strip()
 
 
-def _comment_between(source: Source, first: int, last: int) -> tuple[int, int] | None:
+def _comment_between(source: SourceText, first: int, last: int) -> tuple[int, int] | None:
     """The first ' #' after an opened bracket that is glued to its text, as in `softmax #1}`."""
     for line in range(first, last):
         match = re.search(r"\s(#)\S", source.line(line))
@@ -53,7 +53,7 @@ def _comment_between(source: Source, first: int, last: int) -> tuple[int, int] |
     return None
 
 
-def syntax_fault(source: Source, error: Any, path: str = "") -> Fault:
+def syntax_fault(source: SourceText, error: Any, path: str = "") -> Fault:
     """The fault for a :class:`yaml.MarkedYAMLError`, in our words."""
     problem = str(error.problem or error.context or "")
     context = str(error.context or "")

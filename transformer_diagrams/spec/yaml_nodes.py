@@ -92,7 +92,7 @@ def plain_data(node: Node) -> Any:
 # ---- the source ----------------------------------------------------------------------------
 
 
-class Source:
+class SourceText:
     """A file's text, for places and for messages. Line ends are "\\n", no BOM."""
 
     __slots__ = ("_starts", "file", "text")

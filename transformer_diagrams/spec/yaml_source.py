@@ -21,7 +21,7 @@ from transformer_diagrams.spec.yaml_nodes import (
     Node,
     Scalar,
     Seq,
-    Source,
+    SourceText,
     character_name,
     kind_of,
 )
@@ -48,7 +48,7 @@ _BAD_CHARACTER: Final = re.compile(
 )
 
 
-def _character_faults(source: Source) -> list[Fault]:
+def _character_faults(source: SourceText) -> list[Fault]:
     faults = []
     for count, match in enumerate(_BAD_CHARACTER.finditer(source.text)):
         if count == 20:
@@ -118,7 +118,7 @@ class _Frame:
 
 
 class _Builder:
-    def __init__(self, source: Source, report: Report) -> None:
+    def __init__(self, source: SourceText, report: Report) -> None:
         self.source = source
         self.report = report
         self.stack: list[_Frame] = []
@@ -436,7 +436,9 @@ def _empty(message: str, file: str) -> Fault:
     return Fault("empty-file", message, Span(file, 1, 1), expected="a spec", hint=hint)
 
 
-def read(text: str, file: str, report: Report, *, pure: bool = False) -> tuple[Node | None, Source]:
+def read(
+    text: str, file: str, report: Report, *, pure: bool = False
+) -> tuple[Node | None, SourceText]:
     """The tree of a YAML text (None if it has none), and the source for places.
 
     All that is wrong with the YAML goes into ``report``. ``pure`` uses the parser in Python even
@@ -445,8 +447,8 @@ def read(text: str, file: str, report: Report, *, pure: bool = False) -> tuple[N
     before = len(report.faults)
     if len(text) > reading.MAX_BYTES:
         report.add(reading.too_large(file))
-        return None, Source("", file)
-    source = Source(text, file)
+        return None, SourceText("", file)
+    source = SourceText(text, file)
     bad = _character_faults(source)
     if bad:
         report.faults.extend(bad)

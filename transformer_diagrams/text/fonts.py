@@ -49,7 +49,7 @@ FALLBACKS: tuple[str, ...] = ("math", "arabic")
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class PlacedGlyph:
     """A shaped glyph: id, pen position and advance in thousandths of the size, y up."""
 
     glyph: int
@@ -80,7 +80,7 @@ class Face:
         """Whether the font has a glyph for the character."""
         return self._font.get_nominal_glyph(ord(char)) is not None
 
-    def shape(self, text: str, *, rtl: bool = False) -> tuple[tuple[Placed, ...], float]:
+    def shape(self, text: str, *, rtl: bool = False) -> tuple[tuple[PlacedGlyph, ...], float]:
         """The glyphs of one run of text in visual order, and the run's advance."""
         import uharfbuzz as hb
 
@@ -93,7 +93,7 @@ class Face:
         glyphs = []
         for info, position in zip(buffer.glyph_infos, buffer.glyph_positions, strict=True):
             glyphs.append(
-                Placed(
+                PlacedGlyph(
                     info.codepoint,
                     info.cluster,
                     (pen + position.x_offset) * self._factor,

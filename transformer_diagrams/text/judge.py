@@ -17,7 +17,7 @@ from transformer_diagrams.text.commands import KNOWN, SIGNS
 from transformer_diagrams.text.kept import Label, note
 from transformer_diagrams.text.layout import measure
 from transformer_diagrams.text.markup import LONGEST, clean, parse_line, shown
-from transformer_diagrams.text.tex import BadFormula, Node, parse
+from transformer_diagrams.text.tex import BadFormula, Tex, parse
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ def _place(markup: str, text: str, at: int) -> int:
     return bisect_right(ends, at, key=lambda end: len(clean(markup[:end])[0])) - 1
 
 
-def _simple(tree: Node) -> bool:
+def _simple(tree: Tex) -> bool:
     """Whether a formula is of parts that the setter has never refused."""
     todo = [tree]
     while todo:

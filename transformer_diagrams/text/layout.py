@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from transformer_diagrams.text.maths import Formula
-    from transformer_diagrams.text.outline import Outline
+    from transformer_diagrams.text.outline import Pen
 
 LEADING = 1.28
 """Distance of baselines, in font sizes."""
@@ -203,7 +203,7 @@ def _load(stored: bytes) -> _Measured | None:
 
 
 def _compute(markup: str, weight: str, align: str) -> _Measured:
-    from transformer_diagrams.text.outline import Outline
+    from transformer_diagrams.text.outline import Pen
     from transformer_diagrams.text.readable import readable
 
     text, warnings = clean(markup)
@@ -213,9 +213,9 @@ def _compute(markup: str, weight: str, align: str) -> _Measured:
         pieces = parse_line(line)
         words = "".join(p.content if p.kind == "text" else readable(p.content) for p in pieces)
         drawn.append(_Line(pieces, " ".join(words.split())))
-    widths = [one.draw(Outline(), 0.0, 0.0, weight, shown(text), faults) for one in drawn]
+    widths = [one.draw(Pen(), 0.0, 0.0, weight, shown(text), faults) for one in drawn]
     widest = max(widths)
-    outline = Outline()
+    outline = Pen()
     lines = []
     leading = LEADING * fonts.UNITS
     for index, (one, width) in enumerate(zip(drawn, widths, strict=True)):
@@ -237,7 +237,7 @@ class _Line:
     plain: str
 
     def draw(
-        self, out: Outline, x: float, y: float, weight: str, label: str, faults: list[Fault]
+        self, out: Pen, x: float, y: float, weight: str, label: str, faults: list[Fault]
     ) -> float:
         """Draw from pen position (x, y); returns the advance. Problems go to ``faults``."""
         from transformer_diagrams.text import shaping

@@ -11,7 +11,7 @@ from collections.abc import Container, Iterable
 
 from transformer_diagrams.records import dataclass
 from transformer_diagrams.text.commands import ACCENTS, BOXES, FUNCTIONS, SPANNING, STYLES, styled
-from transformer_diagrams.text.tex import Node, empty
+from transformer_diagrams.text.tex import Tex, empty
 
 # Space on either side of a sign by its class, where ziamath does not know the sign.
 _SPACE = {
@@ -32,7 +32,7 @@ class _Ask:
     display: bool = False
 
 
-def mathml(tree: Node, spaced: Container[str]) -> ET.Element:
+def mathml(tree: Tex, spaced: Container[str]) -> ET.Element:
     """The formula as MathML; ``spaced`` are the signs that the setter knows the spacing of."""
     math = ET.Element("math", display="inline")
     math.append(_Writer(spaced).row(tree.parts, _Ask()))
@@ -43,7 +43,7 @@ class _Writer:
     def __init__(self, spaced: Container[str]) -> None:
         self.spaced = spaced
 
-    def row(self, parts: Iterable[Node], ask: _Ask) -> ET.Element:
+    def row(self, parts: Iterable[Tex], ask: _Ask) -> ET.Element:
         row = ET.Element("mrow")
         before = ""
         scripted = False
@@ -66,11 +66,11 @@ class _Writer:
             ET.SubElement(row, "mspace", width="0")
         return row
 
-    def one(self, node: Node, ask: _Ask) -> ET.Element:
+    def one(self, node: Tex, ask: _Ask) -> ET.Element:
         made: ET.Element = getattr(self, f"mathml_{node.kind}")(node, ask)
         return made
 
-    def mathml_row(self, node: Node, ask: _Ask) -> ET.Element:
+    def mathml_row(self, node: Tex, ask: _Ask) -> ET.Element:
         # {K} is set as K is: a script has its place by what it is.
         if len(node.parts) == 1 and node.parts[0].kind in ("letter", "number"):
             return self.one(node.parts[0], ask)
@@ -78,15 +78,15 @@ class _Writer:
 
     # -- what is drawn itself
 
-    def mathml_letter(self, node: Node, ask: _Ask) -> ET.Element:
+    def mathml_letter(self, node: Tex, ask: _Ask) -> ET.Element:
         return _identifier(node.text, ask.alphabet)
 
-    def mathml_number(self, node: Node, ask: _Ask) -> ET.Element:
+    def mathml_number(self, node: Tex, ask: _Ask) -> ET.Element:
         made = ET.Element("mn", mathvariant="normal")
         made.text = "".join(styled(char, ask.alphabet or "") for char in node.text)
         return made
 
-    def mathml_sign(self, node: Node, ask: _Ask) -> ET.Element:
+    def mathml_sign(self, node: Tex, ask: _Ask) -> ET.Element:
         char, kind = node.text, node.note
         if kind == "middle":
             return _fence(char, "infix")
@@ -116,7 +116,7 @@ class _Writer:
                 made.attrib.update(lspace=left, rspace=right)
         return made
 
-    def mathml_name(self, node: Node, ask: _Ask) -> ET.Element:
+    def mathml_name(self, node: Tex, ask: _Ask) -> ET.Element:
         text = node.text.replace(" ", "\u2009").replace("-", "\u2010")
         if node.note or node.text not in FUNCTIONS:
             made = ET.Element("mo", lspace="0", rspace="thinmathspace")
@@ -127,7 +127,7 @@ class _Writer:
         made.text = "".join(styled(char, ask.alphabet or "") for char in text)
         return made
 
-    def mathml_words(self, node: Node, ask: _Ask) -> ET.Element:
+    def mathml_words(self, node: Tex, ask: _Ask) -> ET.Element:
         made = ET.Element("mtext", mathvariant="normal")
         alphabet = node.note
         # A hyphen would be drawn as a rule, and blanks at the ends would be lost.
@@ -135,12 +135,12 @@ class _Writer:
         made.text = "".join(styled(char, alphabet) for char in text)
         return made
 
-    def mathml_space(self, node: Node, ask: _Ask) -> ET.Element:
+    def mathml_space(self, node: Tex, ask: _Ask) -> ET.Element:
         return ET.Element("mspace", width=f"{node.size:.4g}em")
 
     # -- what stands at or around something
 
-    def mathml_script(self, node: Node, ask: _Ask) -> ET.Element:
+    def mathml_script(self, node: Tex, ask: _Ask) -> ET.Element:
         base, below, above = node.parts
         small = _Ask(ask.alphabet)
         limits = node.note == "limits" or (not node.note and _has_limits(base, ask.display))
@@ -165,7 +165,7 @@ class _Writer:
                 made.append(inner)
         return made
 
-    def mathml_frac(self, node: Node, ask: _Ask) -> ET.Element:
+    def mathml_frac(self, node: Tex, ask: _Ask) -> ET.Element:
         made = ET.Element("mfrac")
         if not node.size:
             made.set("linethickness", "0")
@@ -176,7 +176,7 @@ class _Writer:
         made.extend(self.one(part, inner) for part in node.parts)
         return _between(node.text, [made])
 
-    def mathml_root(self, node: Node, ask: _Ask) -> ET.Element:
+    def mathml_root(self, node: Tex, ask: _Ask) -> ET.Element:
         base, degree = node.parts
         if empty(degree):
             made = ET.Element("msqrt")
@@ -186,7 +186,7 @@ class _Writer:
         made.extend((self.one(base, ask), self.one(degree, _Ask(ask.alphabet))))
         return made
 
-    def mathml_accent(self, node: Node, ask: _Ask) -> ET.Element:
+    def mathml_accent(self, node: Tex, ask: _Ask) -> ET.Element:
         made = ET.Element("mover", accent="true")
         made.append(self.one(_dotless(node.parts[0]), ask))
         sign, stretchy, _ = ACCENTS[node.text]
@@ -194,7 +194,7 @@ class _Writer:
         mark.text = sign
         return made
 
-    def mathml_span(self, node: Node, ask: _Ask) -> ET.Element:
+    def mathml_span(self, node: Tex, ask: _Ask) -> ET.Element:
         sign, above = SPANNING[node.text]
         made = ET.Element("mover" if above else "munder")
         made.append(self.one(node.parts[0], ask))
@@ -202,12 +202,12 @@ class _Writer:
         mark.text = sign
         return made
 
-    def mathml_box(self, node: Node, ask: _Ask) -> ET.Element:
+    def mathml_box(self, node: Tex, ask: _Ask) -> ET.Element:
         made = ET.Element("menclose", notation=BOXES[node.text])
         made.append(self.one(node.parts[0], ask))
         return made
 
-    def mathml_stack(self, node: Node, ask: _Ask) -> ET.Element:
+    def mathml_stack(self, node: Tex, ask: _Ask) -> ET.Element:
         base, below, above = node.parts
         made = ET.Element("munder" if empty(above) else "mover")
         made.append(self.one(base, ask))
@@ -219,12 +219,12 @@ class _Writer:
         made[0].attrib.update(_NO_SPACE)
         return _wrapped(made, *_SPACE[kind])
 
-    def mathml_arrow(self, node: Node, ask: _Ask) -> ET.Element:
+    def mathml_arrow(self, node: Tex, ask: _Ask) -> ET.Element:
         made = ET.Element("tdx-arrow", sign=node.text)
         made.extend(self.row((part,), _Ask(ask.alphabet)) for part in node.parts)
         return made
 
-    def mathml_fence(self, node: Node, ask: _Ask) -> ET.Element:
+    def mathml_fence(self, node: Tex, ask: _Ask) -> ET.Element:
         parts: list[ET.Element] = []
         for part in node.parts:
             if part.kind == "row":
@@ -233,7 +233,7 @@ class _Writer:
                 parts.append(self.one(part, ask))
         return _between(node.text, parts)
 
-    def mathml_big(self, node: Node, ask: _Ask) -> ET.Element:
+    def mathml_big(self, node: Tex, ask: _Ask) -> ET.Element:
         if node.text == ".":
             return ET.Element("mspace", width="0")
         size = f"{node.size}em"
@@ -243,7 +243,7 @@ class _Writer:
         made.text = node.text
         return made
 
-    def mathml_table(self, node: Node, ask: _Ask) -> ET.Element:
+    def mathml_table(self, node: Tex, ask: _Ask) -> ET.Element:
         columns = node.note
         table = ET.Element("mtable")
         if columns == "rl":
@@ -258,7 +258,7 @@ class _Writer:
         most = max(len(row.parts) for row in node.parts)
         for row in node.parts:
             line = ET.SubElement(table, "mtr")
-            cells = [*row.parts, *(Node("row", row.at) for _ in range(most - len(row.parts)))]
+            cells = [*row.parts, *(Tex("row", row.at) for _ in range(most - len(row.parts)))]
             for index, cell in enumerate(cells):
                 side = {"l": "left", "c": "center", "r": "right"}[columns[index % len(columns)]]
                 made = self.row((cell,), _Ask(ask.alphabet))
@@ -271,10 +271,10 @@ class _Writer:
 
     # -- what changes what is in it
 
-    def mathml_font(self, node: Node, ask: _Ask) -> ET.Element:
+    def mathml_font(self, node: Tex, ask: _Ask) -> ET.Element:
         return self.row(node.parts, _Ask(node.note, ask.display))
 
-    def mathml_style(self, node: Node, ask: _Ask) -> ET.Element:
+    def mathml_style(self, node: Tex, ask: _Ask) -> ET.Element:
         display, level = STYLES[node.text]
         row = self.row(node.parts, _Ask(ask.alphabet, display))
         for child in row:
@@ -282,10 +282,10 @@ class _Writer:
             child.attrib.setdefault("scriptlevel", str(level))
         return row
 
-    def mathml_class(self, node: Node, ask: _Ask) -> ET.Element:
+    def mathml_class(self, node: Tex, ask: _Ask) -> ET.Element:
         return _wrapped(self.row(node.parts, ask), *_SPACE.get(node.note, ("0", "0")))
 
-    def mathml_phantom(self, node: Node, ask: _Ask) -> ET.Element:
+    def mathml_phantom(self, node: Tex, ask: _Ask) -> ET.Element:
         made = ET.Element("mphantom")
         made.append(self.one(node.parts[0], ask))
         if node.text == "phantom":
@@ -310,7 +310,7 @@ def _identifier(char: str, alphabet: str | None) -> ET.Element:
     return made
 
 
-def _spacing(node: Node) -> str:
+def _spacing(node: Tex) -> str:
     """The class of a part for the signs beside it."""
     if node.kind in ("sign", "class"):
         return node.note
@@ -327,7 +327,7 @@ def _spacing(node: Node) -> str:
     return "" if node.kind == "space" else "ord"
 
 
-def _has_limits(base: Node, display: bool) -> bool:
+def _has_limits(base: Tex, display: bool) -> bool:
     """Whether scripts stand below and above: operators on a line of their own, braces always."""
     if base.kind == "span":
         return bool(base.note) or base.text.removeprefix("under").removeprefix("over") in (
@@ -343,12 +343,12 @@ def _has_limits(base: Node, display: bool) -> bool:
     )
 
 
-def _dotless(node: Node) -> Node:
+def _dotless(node: Tex) -> Tex:
     """An i or j under an accent loses its dot."""
     if node.kind == "row" and len(node.parts) == 1:
-        return Node("row", node.at, parts=(_dotless(node.parts[0]),))
+        return Tex("row", node.at, parts=(_dotless(node.parts[0]),))
     if node.kind == "letter" and node.text in "ij":
-        return Node("sign", node.at, {"i": "𝚤", "j": "𝚥"}[node.text], note="ord")
+        return Tex("sign", node.at, {"i": "𝚤", "j": "𝚥"}[node.text], note="ord")
     return node
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from transformer_diagrams.records import dataclass
 from transformer_diagrams.text.fonts import UNITS, face
-from transformer_diagrams.text.outline import Outline
-from transformer_diagrams.text.tex import BadFormula, Node, parse
+from transformer_diagrams.text.outline import Pen
+from transformer_diagrams.text.tex import BadFormula, Tex, parse
 
 SCALE = 1.06
 """Maths is set a little larger than words, so that both have the same height of capitals."""
@@ -23,7 +23,7 @@ class Formula:
     glyphs: tuple[tuple[int, float, float, float], ...]  # glyph id, x, y, scale
     shapes: tuple[tuple[tuple[float, float], ...], ...]  # corners of bars and strokes
 
-    def draw(self, outline: Outline, x: float, y: float) -> None:
+    def draw(self, outline: Pen, x: float, y: float) -> None:
         """Add the formula with the left end of its baseline at (x, y)."""
         font = face("math")
         for glyph, gx, gy, scale in self.glyphs:
@@ -56,7 +56,7 @@ def set_formula(tex: str) -> Formula:
     return Formula(advance, tuple(glyphs), tuple(shapes))
 
 
-def _drawn(tree: Node) -> list[tuple[str, int]]:
+def _drawn(tree: Tex) -> list[tuple[str, int]]:
     """The characters that a tree draws, each with its place."""
     found: list[tuple[str, int]] = []
     todo = [tree]

@@ -15,7 +15,7 @@ _SLACK = 2
 """How far, in thousandths of the font size, an implied control point may be off."""
 
 
-class Outline:
+class Pen:
     """A growing path; ``ink`` is its box (left, top, right, bottom), y down."""
 
     def __init__(self) -> None:

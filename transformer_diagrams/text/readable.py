@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from transformer_diagrams.text.commands import ACCENTS, INTEGRALS, LARGE, SPOKEN, styled
-from transformer_diagrams.text.tex import BadFormula, Node, empty, parse
+from transformer_diagrams.text.tex import BadFormula, Tex, empty, parse
 
 _RAISED = frozenset("0123456789+-()")
 _SUPER = str.maketrans("0123456789+-()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾")
@@ -33,15 +33,15 @@ def readable(tex: str) -> str:
     return _SPACES.sub(" ", said).strip()
 
 
-def _words(node: Node, alphabet: str = "") -> str:
+def _words(node: Tex, alphabet: str = "") -> str:
     return _SAY[node.kind](node, alphabet)
 
 
-def _all(parts: Iterable[Node], alphabet: str) -> list[str]:
+def _all(parts: Iterable[Tex], alphabet: str) -> list[str]:
     return [_words(part, alphabet) for part in parts]
 
 
-def _row(node: Node, alphabet: str) -> str:
+def _row(node: Tex, alphabet: str) -> str:
     out = ""
     after_name = False
     for part in node.parts:
@@ -57,45 +57,45 @@ def _row(node: Node, alphabet: str) -> str:
     return out
 
 
-def _blank(node: Node, alphabet: str) -> str:
+def _blank(node: Tex, alphabet: str) -> str:
     return node.text
 
 
-def _space(node: Node, alphabet: str) -> str:
+def _space(node: Tex, alphabet: str) -> str:
     return " " if node.size > 0 else ""
 
 
-def _letter(node: Node, alphabet: str) -> str:
+def _letter(node: Tex, alphabet: str) -> str:
     # Double-struck letters have a meaning of their own, as has ℝ; other alphabets are a look.
     char = styled(node.text, alphabet) if alphabet == "DOUBLE-STRUCK" else node.text
     return SPOKEN.get(char, char)
 
 
-def _number(node: Node, alphabet: str) -> str:
+def _number(node: Tex, alphabet: str) -> str:
     if alphabet == "DOUBLE-STRUCK":
         return "".join(styled(char, alphabet) for char in node.text)
     return node.text
 
 
-def _text(node: Node, alphabet: str) -> str:
+def _text(node: Tex, alphabet: str) -> str:
     return node.text
 
 
-def _sign(node: Node, alphabet: str) -> str:
+def _sign(node: Tex, alphabet: str) -> str:
     said = SPOKEN.get(node.text, node.text)
     spaced = node.note in ("bin", "rel") and node.text not in _CLOSE
     return f" {said} " if spaced else said
 
 
-def _big(node: Node, alphabet: str) -> str:
+def _big(node: Tex, alphabet: str) -> str:
     return "" if node.text == "." else node.text
 
 
-def _font(node: Node, alphabet: str) -> str:
+def _font(node: Tex, alphabet: str) -> str:
     return "".join(_all(node.parts, node.note))
 
 
-def _script(node: Node, alphabet: str) -> str:
+def _script(node: Tex, alphabet: str) -> str:
     base, below, above = node.parts
     said = _words(base, alphabet)
     if base.kind == "span" and not base.note and base.text.endswith(("brace", "bracket", "paren")):
@@ -120,7 +120,7 @@ def _raised(script: str) -> str:
     return f"{primes}^{_grouped(rest)}"
 
 
-def _frac(node: Node, alphabet: str) -> str:
+def _frac(node: Tex, alphabet: str) -> str:
     above, below = _all(node.parts, alphabet)
     if node.size:
         return f"{_grouped(above)}/{_grouped(below)}"
@@ -130,7 +130,7 @@ def _frac(node: Node, alphabet: str) -> str:
     return f"{left}{above.strip()} over {below.strip()}{right}"
 
 
-def _root(node: Node, alphabet: str) -> str:
+def _root(node: Tex, alphabet: str) -> str:
     inner, degree = _all(node.parts, alphabet)
     degree = degree.strip()
     if degree in _ROOTS:
@@ -138,16 +138,16 @@ def _root(node: Node, alphabet: str) -> str:
     return f"{_grouped(degree)}-th root of {_grouped(inner)}"
 
 
-def _accent(node: Node, alphabet: str) -> str:
+def _accent(node: Tex, alphabet: str) -> str:
     inner = _words(node.parts[0], alphabet).strip()
     return inner[:1] + ACCENTS[node.text][2] + inner[1:]
 
 
-def _span(node: Node, alphabet: str) -> str:
+def _span(node: Tex, alphabet: str) -> str:
     return _words(node.parts[0], alphabet).strip()
 
 
-def _stack(node: Node, alphabet: str) -> str:
+def _stack(node: Tex, alphabet: str) -> str:
     base = node.parts[0]
     said, below, above = (one.strip() for one in _all(node.parts, alphabet))
     if below and (base.kind == "name" or base.text in _OPERATORS):
@@ -158,7 +158,7 @@ def _stack(node: Node, alphabet: str) -> str:
     return f" {said} with {' and '.join(places)} " if places else said
 
 
-def _arrow(node: Node, alphabet: str) -> str:
+def _arrow(node: Tex, alphabet: str) -> str:
     below, above = (one.strip() for one in _all(node.parts, alphabet))
     places = [
         f"{script} {place}" for script, place in ((below, "below"), (above, "above")) if script
@@ -166,12 +166,12 @@ def _arrow(node: Node, alphabet: str) -> str:
     return f" {node.text} with {' and '.join(places)} " if places else f" {node.text} "
 
 
-def _fence(node: Node, alphabet: str) -> str:
+def _fence(node: Tex, alphabet: str) -> str:
     left, right = tuple(node.text.replace(".", " "))
     return f"{left}{''.join(_all(node.parts, alphabet)).strip()}{right}"
 
 
-def _table(node: Node, alphabet: str) -> str:
+def _table(node: Tex, alphabet: str) -> str:
     rows = ", ".join if node.note == "rl" else "; ".join
     cells = "" if node.note == "rl" else ", "
     said = rows(
@@ -182,7 +182,7 @@ def _table(node: Node, alphabet: str) -> str:
     return f"{left}{said}{right}"
 
 
-def _phantom(node: Node, alphabet: str) -> str:
+def _phantom(node: Tex, alphabet: str) -> str:
     return ""
 
 
@@ -192,7 +192,7 @@ def _grouped(text: str) -> str:
     return f"({text})" if re.search(r"[\s+\-/=<>]", text) and not held else text
 
 
-_SAY: dict[str, Callable[[Node, str], str]] = {
+_SAY: dict[str, Callable[[Tex, str], str]] = {
     "row": _row, "style": _row, "class": _row, "box": _row, "blank": _blank, "space": _space,
     "letter": _letter, "number": _number, "name": _text, "words": _text, "sign": _sign,
     "big": _big, "font": _font, "script": _script, "frac": _frac, "root": _root,

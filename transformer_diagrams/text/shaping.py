@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from transformer_diagrams.records import dataclass
 from transformer_diagrams.text.fonts import face, fallback_faces
-from transformer_diagrams.text.outline import Outline
+from transformer_diagrams.text.outline import Pen
 
 _IGNORED = frozenset("\u200b\u200c\u200d\u200e\u200f\u2060\ufe0e\ufe0f\ufeff\u00ad")
 _SMALL = 0.62  # size of made-up sub- and superscripts
@@ -39,7 +39,7 @@ class _Run:
 
 
 def draw(
-    text: str, weight: str, outline: Outline, x: float, y: float = 0.0
+    text: str, weight: str, outline: Pen, x: float, y: float = 0.0
 ) -> tuple[float, tuple[Missing, ...]]:
     """Add a run of text starting at pen position (x, y).
 
@@ -146,7 +146,7 @@ def _chosen(char: str, weight: str) -> tuple[str, str, str]:
     return "missing", "", char
 
 
-def _stand_in(char: str, outline: Outline, x: float, y: float) -> float:
+def _stand_in(char: str, outline: Pen, x: float, y: float) -> float:
     """A frame with the character's code in it, as wide as a capital letter and a half."""
     width, height = _STAND_IN
     left, right, line = x + 50, x + 50 + width, 42

@@ -37,7 +37,7 @@ class BadFormula(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class Tex:
     """A part of a formula. Which fields mean what is said by ``kind``:
 
     row      ``parts`` side by side
@@ -57,17 +57,17 @@ class Node:
     kind: str
     at: int
     text: str = ""
-    parts: tuple[Node, ...] = ()
+    parts: tuple[Tex, ...] = ()
     note: str = ""
     size: float = 1.0
 
 
-def empty(node: Node) -> bool:
+def empty(node: Tex) -> bool:
     """Whether there is nothing to draw."""
     return node.kind in ("row", "blank") and all(empty(part) for part in node.parts)
 
 
-def parse(tex: str) -> Node:
+def parse(tex: str) -> Tex:
     """The tree of a formula.
 
     :raises BadFormula: for what cannot be set.
@@ -152,11 +152,11 @@ class _Reader:
 
     # -- rows
 
-    def row(self, depth: int, stop: Callable[[str], bool]) -> Node:
+    def row(self, depth: int, stop: Callable[[str], bool]) -> Tex:
         """Parts up to a token that ``stop`` takes, or that can only close something."""
         begin = self.at
         self.limit(depth, begin)
-        parts: list[Node] = []
+        parts: list[Tex] = []
         while self.now < len(self.tokens):
             token = self.peek()
             if stop(token) or token in ("}", "\\right", "\\middle", "\\end", "&", "\\\\", "\\cr"):
@@ -169,38 +169,38 @@ class _Reader:
                 self.now += 1
                 rest = self.row(depth + 1, stop)
                 if name in known.STYLES:
-                    parts.append(Node("style", at, name, rest.parts))
+                    parts.append(Tex("style", at, name, rest.parts))
                 else:
                     alphabet = known.ALPHABETS[known.OLD_FONTS[name]]
-                    parts.append(Node("font", at, name, rest.parts, alphabet))
+                    parts.append(Tex("font", at, name, rest.parts, alphabet))
                 continue
             parts.append(self.scripted(depth, parts))
-        return Node("row", begin, parts=tuple(part for part in parts if part.kind != "gone"))
+        return Tex("row", begin, parts=tuple(part for part in parts if part.kind != "gone"))
 
     def _halves(
-        self, name: str, above: list[Node], begin: int, depth: int, stop: Callable[[str], bool]
-    ) -> Node:
+        self, name: str, above: list[Tex], begin: int, depth: int, stop: Callable[[str], bool]
+    ) -> Tex:
         at = self.at
         self.now += 1
         below = self.row(depth + 1, stop)
         bar, brackets = known.INFIX[name]
-        top = Node("row", begin, parts=tuple(above))
+        top = Tex("row", begin, parts=tuple(above))
         if empty(top) or empty(below):
             self.fail(f"\\{name} has nothing on one side", at, f"write {{a \\{name} b}}")
-        whole = Node("frac", at, brackets, (top, below), "", float(bar))
-        return Node("row", begin, parts=(whole,))
+        whole = Tex("frac", at, brackets, (top, below), "", float(bar))
+        return Tex("row", begin, parts=(whole,))
 
-    def scripted(self, depth: int, before: list[Node]) -> Node:
+    def scripted(self, depth: int, before: list[Tex]) -> Tex:
         """One part with all that hangs on it."""
         at = self.at
         if self.peek() in ("^", "_", "'"):
-            base = Node("row", at)
+            base = Tex("row", at)
         else:
             base = self.part(depth, before)
         if base.kind in ("blank", "space", "gone"):
             return base
         limits = ""
-        scripts: dict[str, Node] = {}
+        scripts: dict[str, Tex] = {}
         primes = 0
         while True:
             mark = self.now
@@ -231,17 +231,17 @@ class _Reader:
                 break
         if primes:
             sign = {1: "′", 2: "″", 3: "‴", 4: "⁗"}.get(primes, "′" * primes)
-            prime = tuple(Node("sign", at, char, note="ord") for char in sign)
+            prime = tuple(Tex("sign", at, char, note="ord") for char in sign)
             more = scripts.get("^")
-            scripts["^"] = Node("row", at, parts=(*prime, more) if more is not None else prime)
+            scripts["^"] = Tex("row", at, parts=(*prime, more) if more is not None else prime)
         if not scripts:
             return base
-        none = Node("row", at)
-        return Node(
+        none = Tex("row", at)
+        return Tex(
             "script", at, "", (base, scripts.get("_", none), scripts.get("^", none)), limits
         )
 
-    def argument(self, depth: int, what: str) -> Node:
+    def argument(self, depth: int, what: str) -> Tex:
         """A group, or the next sign alone."""
         self.blanks()
         token, at = self.peek(), self.at
@@ -252,14 +252,14 @@ class _Reader:
         self.limit(depth, at)
         if token.isdigit():
             self.now += 1
-            return Node("number", at, token)
+            return Tex("number", at, token)
         if token[0] == "\\" and token[1:] in (
             known.STYLES.keys() | known.OLD_FONTS.keys() | known.INFIX.keys()
         ):
             self.fail(f"{what} is missing", at, "put it in braces: {...}")
         return self.part(depth, [])
 
-    def group(self, depth: int) -> Node:
+    def group(self, depth: int) -> Tex:
         at = self.at
         self.now += 1
         inner = self.row(depth + 1, self.nothing)
@@ -274,7 +274,7 @@ class _Reader:
         """The end of the formula, where a brace is still open."""
         self.fail("a brace '{' is not closed", at, "close it with '}'")
 
-    def optional(self, depth: int) -> Node | None:
+    def optional(self, depth: int) -> Tex | None:
         """What stands in brackets, [n]."""
         self.blanks()
         if self.peek() != "[":
@@ -307,12 +307,12 @@ class _Reader:
 
     # -- parts
 
-    def part(self, depth: int, before: list[Node]) -> Node:
+    def part(self, depth: int, before: list[Tex]) -> Tex:
         """One part without its scripts."""
         token, at = self.peek(), self.at
         if token.isspace():
             self.now += 1
-            return Node("blank", at, _blank(self.tokens, self.now))
+            return Tex("blank", at, _blank(self.tokens, self.now))
         if token == "{":
             return self.group(depth)
         if token[0] == "\\":
@@ -322,39 +322,39 @@ class _Reader:
             found = _NUMBER.match("".join(self.tokens[self.now : self.now + 40]))
             assert found
             self.now += len(found[0])
-            return Node("number", at, found[0])
+            return Tex("number", at, found[0])
         self.now += 1
         if token in known.TYPED:
             sign, kind = known.TYPED[token]
-            return Node("sign", at, sign, note=kind)
+            return Tex("sign", at, sign, note=kind)
         if token == "~":
-            return Node("space", at, size=0.25)
+            return Tex("space", at, size=0.25)
         if token == "%":
             self.fail("'%' begins a comment in TeX", at, "write \\% for the sign")
         if token in "#$":
             self.fail(f"'{token}' means something else in TeX", at, f"write \\{token} for the sign")
         if token in known.SIGNS:
-            return Node("sign", at, token, note=known.SIGNS[token])
+            return Tex("sign", at, token, note=known.SIGNS[token])
         if token.isalpha():
-            return Node("letter", at, token)
-        return Node("sign", at, token, note="ord")
+            return Tex("letter", at, token)
+        return Tex("sign", at, token, note="ord")
 
-    def command(self, token: str, at: int, depth: int, before: list[Node]) -> Node:
+    def command(self, token: str, at: int, depth: int, before: list[Tex]) -> Tex:
         name = token[1:]
         if name in known.SYMBOLS:
             sign, kind = known.SYMBOLS[name]
-            return Node("sign", at, sign, note=kind)
+            return Tex("sign", at, sign, note=kind)
         if name in known.SPACES:
-            return Node("space", at, size=known.SPACES[name])
+            return Tex("space", at, size=known.SPACES[name])
         if name in known.FUNCTIONS:
-            return Node("name", at, name)
+            return Tex("name", at, name)
         if name in known.LIMITS:
-            return Node("name", at, known.LIMITS[name], note="limits")
+            return Tex("name", at, known.LIMITS[name], note="limits")
         if name in known.TEXTS:
             return self.words(name, at, depth)
         if name in known.ALPHABETS:
             inner = self.argument(depth + 1, f"what {token} sets")
-            return Node("font", at, name, (inner,), known.ALPHABETS[name])
+            return Tex("font", at, name, (inner,), known.ALPHABETS[name])
         if name in known.ACCENTS or name in known.SPANNING or name in known.BOXES:
             inner = self.argument(depth + 1, f"what {token} belongs to")
             if empty(inner):
@@ -362,27 +362,27 @@ class _Reader:
             kind = (
                 "accent" if name in known.ACCENTS else "span" if name in known.SPANNING else "box"
             )
-            return Node(kind, at, name, (inner,))
+            return Tex(kind, at, name, (inner,))
         if name in known.FRACTIONS:
             bar, style, brackets = known.FRACTIONS[name]
             above = self.argument(depth + 1, f"the upper part of {token}")
             below = self.argument(depth + 1, f"the lower part of {token}")
-            return Node("frac", at, brackets, (above, below), style, float(bar))
+            return Tex("frac", at, brackets, (above, below), style, float(bar))
         if name in known.PHANTOMS:
-            return Node("phantom", at, name, (self.argument(depth + 1, f"what {token} hides"),))
+            return Tex("phantom", at, name, (self.argument(depth + 1, f"what {token} hides"),))
         if name in known.CLASSES:
             inner = self.argument(depth + 1, f"what {token} sets")
-            return Node("class", at, name, (inner,), known.CLASSES[name])
+            return Tex("class", at, name, (inner,), known.CLASSES[name])
         if name in known.ARROWS:
-            below = self.optional(depth) or Node("row", at)
+            below = self.optional(depth) or Tex("row", at)
             above = self.argument(depth + 1, f"what stands above {token}")
-            return Node("arrow", at, known.ARROWS[name], (below, above))
+            return Tex("arrow", at, known.ARROWS[name], (below, above))
         if name in known.BIG:
             sign = self.delimiter(token)
-            return Node("big", at, sign, note=name[-1], size=known.BIG[name])
+            return Tex("big", at, sign, note=name[-1], size=known.BIG[name])
         reader = getattr(self, f"tex_{name.rstrip('*')}", None) if name.isascii() else None
         if reader is not None and (name in known.KNOWN or token in _STARRED):
-            made: Node = reader(at, depth, token)
+            made: Tex = reader(at, depth, token)
             return made
         return self.refuse(token, at)
 
@@ -411,7 +411,7 @@ class _Reader:
         self.now += 1
         return known.DELIMITERS[given]
 
-    def words(self, name: str, at: int, depth: int) -> Node:
+    def words(self, name: str, at: int, depth: int) -> Tex:
         """``\\text{...}``: words with their blanks; other fonts and formulas may stand in it."""
         alphabet = known.ALPHABETS.get(name, "")
         self.blanks()
@@ -420,13 +420,13 @@ class _Reader:
         begin = self.at
         self.limit(depth, at)
         self.now += 1
-        parts: list[Node] = []
+        parts: list[Tex] = []
         run: list[str] = []
         place = self.at
 
         def flush() -> None:
             if run:
-                parts.append(Node("words", place, "".join(run), note=alphabet))
+                parts.append(Tex("words", place, "".join(run), note=alphabet))
                 run.clear()
 
         while self.peek() != "}":
@@ -458,7 +458,7 @@ class _Reader:
                 continue
             elif sign in known.SYMBOLS:
                 flush()
-                parts.append(Node("sign", here, known.SYMBOLS[sign][0], note="ord"))
+                parts.append(Tex("sign", here, known.SYMBOLS[sign][0], note="ord"))
             else:
                 if token[1:] in known.KNOWN:
                     self.fail(
@@ -469,19 +469,19 @@ class _Reader:
             self.now += 1
         flush()
         self.now += 1
-        return Node("row", at, parts=tuple(parts))
+        return Tex("row", at, parts=tuple(parts))
 
     # -- commands with a syntax of their own; found by name
 
-    def tex_left(self, at: int, depth: int, token: str) -> Node:
+    def tex_left(self, at: int, depth: int, token: str) -> Tex:
         left = self.delimiter(token)
-        parts: list[Node] = []
+        parts: list[Tex] = []
         while True:
             parts.append(self.row(depth + 1, self.nothing))
             here = self.at
             if self.peek() == "\\middle":
                 self.now += 1
-                parts.append(Node("sign", here, self.delimiter("\\middle"), note="middle"))
+                parts.append(Tex("sign", here, self.delimiter("\\middle"), note="middle"))
             elif self.peek() == "\\right":
                 self.now += 1
                 right = self.delimiter("\\right")
@@ -492,25 +492,25 @@ class _Reader:
                 )
             else:
                 self.stray()
-        return Node("fence", at, left + right, tuple(parts))
+        return Tex("fence", at, left + right, tuple(parts))
 
-    def tex_sqrt(self, at: int, depth: int, token: str) -> Node:
-        degree = self.optional(depth) or Node("row", at)
-        return Node("root", at, "", (self.argument(depth + 1, "what stands under \\sqrt"), degree))
+    def tex_sqrt(self, at: int, depth: int, token: str) -> Tex:
+        degree = self.optional(depth) or Tex("row", at)
+        return Tex("root", at, "", (self.argument(depth + 1, "what stands under \\sqrt"), degree))
 
-    def tex_overset(self, at: int, depth: int, token: str) -> Node:
+    def tex_overset(self, at: int, depth: int, token: str) -> Tex:
         over = self.argument(depth + 1, f"what {token} puts above")
         base = self.argument(depth + 1, f"what {token} puts it above of")
-        return Node("stack", at, token[1:], (base, Node("row", at), over))
+        return Tex("stack", at, token[1:], (base, Tex("row", at), over))
 
     tex_stackrel = tex_overset
 
-    def tex_underset(self, at: int, depth: int, token: str) -> Node:
+    def tex_underset(self, at: int, depth: int, token: str) -> Tex:
         under = self.argument(depth + 1, f"what {token} puts below")
         base = self.argument(depth + 1, f"what {token} puts it below of")
-        return Node("stack", at, token[1:], (base, under, Node("row", at)))
+        return Tex("stack", at, token[1:], (base, under, Tex("row", at)))
 
-    def tex_operatorname(self, at: int, depth: int, token: str) -> Node:
+    def tex_operatorname(self, at: int, depth: int, token: str) -> Tex:
         self.blanks()
         inner = self.words("operatorname", at, depth) if self.peek() == "{" else None
         if inner is None or not inner.parts:
@@ -518,57 +518,57 @@ class _Reader:
         text = "".join(part.text for part in inner.parts)
         if any(part.kind != "words" for part in inner.parts) or not text.strip():
             self.fail(f"{token} holds more than a name", at, "put the rest behind it")
-        return Node("name", at, text.strip(), note="limits" if token.endswith("*") else "")
+        return Tex("name", at, text.strip(), note="limits" if token.endswith("*") else "")
 
-    def tex_varlimsup(self, at: int, depth: int, token: str) -> Node:
-        return Node("span", at, "overline", (Node("name", at, "lim"),), "limits")
+    def tex_varlimsup(self, at: int, depth: int, token: str) -> Tex:
+        return Tex("span", at, "overline", (Tex("name", at, "lim"),), "limits")
 
-    def tex_varliminf(self, at: int, depth: int, token: str) -> Node:
-        return Node("span", at, "underline", (Node("name", at, "lim"),), "limits")
+    def tex_varliminf(self, at: int, depth: int, token: str) -> Tex:
+        return Tex("span", at, "underline", (Tex("name", at, "lim"),), "limits")
 
-    def tex_not(self, at: int, depth: int, token: str) -> Node:
+    def tex_not(self, at: int, depth: int, token: str) -> Tex:
         base = self.argument(depth, "what \\not strikes")
         found = unicodedata.normalize("NFC", f"{base.text}\u0338")
         if base.kind != "sign" or len(found) != 1:
             self.fail(
                 "\\not cannot strike this", at, "\\not stands before a relation: \\not=, \\not\\in"
             )
-        return Node("sign", at, found, note="rel")
+        return Tex("sign", at, found, note="rel")
 
-    def tex_bmod(self, at: int, depth: int, token: str) -> Node:
-        space = Node("space", at, size=known.SPACES[";"])
-        return Node("row", at, parts=(space, _upright("mod", at), space))
+    def tex_bmod(self, at: int, depth: int, token: str) -> Tex:
+        space = Tex("space", at, size=known.SPACES[";"])
+        return Tex("row", at, parts=(space, _upright("mod", at), space))
 
-    def tex_pmod(self, at: int, depth: int, token: str) -> Node:
+    def tex_pmod(self, at: int, depth: int, token: str) -> Tex:
         inner = self.argument(depth + 1, f"what follows {token}")
-        name = (_upright("mod", at), Node("space", at, size=0.333)) if token != "\\pod" else ()
+        name = (_upright("mod", at), Tex("space", at, size=0.333)) if token != "\\pod" else ()
         parts = (*name, inner)
-        space = Node("space", at, size=1.0)
+        space = Tex("space", at, size=1.0)
         if token == "\\mod":
-            return Node("row", at, parts=(space, *parts))
-        opened, closed = (Node("sign", at, c, note=k) for c, k in (("(", "open"), (")", "close")))
-        return Node("row", at, parts=(space, opened, *parts, closed))
+            return Tex("row", at, parts=(space, *parts))
+        opened, closed = (Tex("sign", at, c, note=k) for c, k in (("(", "open"), (")", "close")))
+        return Tex("row", at, parts=(space, opened, *parts, closed))
 
     tex_pod = tex_mod = tex_pmod
 
-    def tex_mathstrut(self, at: int, depth: int, token: str) -> Node:
-        return Node("phantom", at, "vphantom", (Node("sign", at, "(", note="ord"),))
+    def tex_mathstrut(self, at: int, depth: int, token: str) -> Tex:
+        return Tex("phantom", at, "vphantom", (Tex("sign", at, "(", note="ord"),))
 
     tex_strut = tex_mathstrut
 
-    def tex_ensuremath(self, at: int, depth: int, token: str) -> Node:
+    def tex_ensuremath(self, at: int, depth: int, token: str) -> Tex:
         return self.argument(depth, "what \\ensuremath sets")
 
-    def tex_nonumber(self, at: int, depth: int, token: str) -> Node:
-        return Node("gone", at)
+    def tex_nonumber(self, at: int, depth: int, token: str) -> Tex:
+        return Tex("gone", at)
 
     tex_notag = tex_nonumber
 
-    def tex_hspace(self, at: int, depth: int, token: str) -> Node:
+    def tex_hspace(self, at: int, depth: int, token: str) -> Tex:
         text, begin = self.raw(f"the width of {token}")
         return self._space(at, begin, text, token)
 
-    def tex_hskip(self, at: int, depth: int, token: str) -> Node:
+    def tex_hskip(self, at: int, depth: int, token: str) -> Tex:
         begin = self.at
         rest = "".join(self.tokens[self.now :])
         found = _LENGTH.match(rest)
@@ -582,24 +582,24 @@ class _Reader:
 
     tex_kern = tex_mkern = tex_mskip = tex_hskip
 
-    def _space(self, at: int, begin: int, text: str, token: str) -> Node:
+    def _space(self, at: int, begin: int, text: str, token: str) -> Tex:
         found = _LENGTH.fullmatch(text)
         if not found:
             self.fail(f"{token} needs a width such as 0.5em", begin, "units: em, ex, mu, pt")
         size = float(found[1]) * _EMS[found[2]]
         if abs(size) > 20:
             self.fail(f"{token} is wider than 20 em", begin, "write less")
-        return Node("space", at, size=size)
+        return Tex("space", at, size=size)
 
-    def tex_bra(self, at: int, depth: int, token: str) -> Node:
+    def tex_bra(self, at: int, depth: int, token: str) -> Tex:
         left, right = tuple({"\\bra": "⟨|", "\\ket": "|⟩", "\\braket": "⟨⟩"}[token])
         inner = self.argument(depth + 1, f"what {token} holds")
-        sides = (Node("sign", at, left, note="open"), inner, Node("sign", at, right, note="close"))
-        return Node("row", at, parts=sides)
+        sides = (Tex("sign", at, left, note="open"), inner, Tex("sign", at, right, note="close"))
+        return Tex("row", at, parts=sides)
 
     tex_ket = tex_braket = tex_bra
 
-    def tex_substack(self, at: int, depth: int, token: str) -> Node:
+    def tex_substack(self, at: int, depth: int, token: str) -> Tex:
         self.blanks()
         if self.peek() != "{":
             self.fail("the lines of \\substack are missing", self.at, "\\substack{a \\\\ b}")
@@ -608,9 +608,9 @@ class _Reader:
         if self.peek() != "}":
             self.unclosed(at)
         self.now += 1
-        return Node("table", at, "..", rows, "c", 0.0)
+        return Tex("table", at, "..", rows, "c", 0.0)
 
-    def tex_begin(self, at: int, depth: int, token: str) -> Node:
+    def tex_begin(self, at: int, depth: int, token: str) -> Tex:
         name, place = self.raw("the name of the environment")
         base = name.strip()
         if base not in known.TABLES:
@@ -637,12 +637,12 @@ class _Reader:
             self.fail(
                 f"\\begin{{{base}}} is closed by \\end{{{closed}}}", here, f"write \\end{{{base}}}"
             )
-        return Node("table", at, brackets, rows, columns, 0.0 if small else 1.0)
+        return Tex("table", at, brackets, rows, columns, 0.0 if small else 1.0)
 
-    def rows(self, depth: int) -> tuple[Node, ...]:
+    def rows(self, depth: int) -> tuple[Tex, ...]:
         """Lines of cells up to what closes the table."""
-        rows: list[Node] = []
-        cells: list[Node] = []
+        rows: list[Tex] = []
+        cells: list[Tex] = []
         begin = self.at
         while True:
             cells.append(self.row(depth + 1, self.nothing))
@@ -651,7 +651,7 @@ class _Reader:
                 self.now += 1
                 continue
             if len(cells) > 1 or not empty(cells[0]) or token in ("\\\\", "\\cr"):
-                rows.append(Node("row", begin, parts=tuple(cells)))
+                rows.append(Tex("row", begin, parts=tuple(cells)))
             cells = []
             if token not in ("\\\\", "\\cr"):
                 break
@@ -662,12 +662,12 @@ class _Reader:
         return tuple(rows)
 
 
-def _upright(word: str, at: int) -> Node:
-    letters = tuple(Node("letter", at, char) for char in word)
-    return Node("font", at, "mathrm", (Node("row", at, parts=letters),), "")
+def _upright(word: str, at: int) -> Tex:
+    letters = tuple(Tex("letter", at, char) for char in word)
+    return Tex("font", at, "mathrm", (Tex("row", at, parts=letters),), "")
 
 
-def _takes_limits(node: Node) -> bool:
+def _takes_limits(node: Tex) -> bool:
     return (
         node.kind in ("name", "class", "span")
         or (node.kind == "sign" and node.note in ("large", "integral", "rel", "bin"))

@@ -10,7 +10,7 @@ from transformer_diagrams.errors import DiagramError, Fault
 from transformer_diagrams.live.figures.parts import WIDTH, doubling, heat, legend, short
 from transformer_diagrams.live.figures.sentence import Sentence, called, toy
 from transformer_diagrams.live.model import Figure
-from transformer_diagrams.live.sketch import Place, Ramp, Sketch
+from transformer_diagrams.live.sketch import Pose, Ramp, Sketch
 from transformer_diagrams.live.slider import Slider
 from transformer_diagrams.live.trace import Array, matmul, maximum, softmax, where
 from transformer_diagrams.live.words import Names, Num, Part, Pick, When
@@ -214,7 +214,7 @@ def _draw(
               [cell * at for at in range(n) for _ in range(n)])  # fmt: skip
     for i in range(heads):
         s.rect(xs, ys, cell - 1.5, cell - 1.5, rx=2, fill=Ramp(weights[i].flat()),
-               place=Place(left[i], tops[i], side / SIDE, used[i]))  # fmt: skip
+               place=Pose(left[i], tops[i], side / SIDE, used[i]))  # fmt: skip
     first = s.tape.iota(heads) * columns + 1
     s.text(
         left, tops - 9,
