@@ -10,36 +10,36 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 
-class Role(NamedTuple):
+class RoleRow(NamedTuple):
     """What a role dresses, and its words in a legend ("": a legend does not show it)."""
 
     meaning: str
     legend: str
 
 
-ROLES: Final[Mapping[str, Role]] = MappingProxyType(
+ROLES: Final[Mapping[str, RoleRow]] = MappingProxyType(
     {
-        "norm": Role("normalisation of vectors", "normalisation"),
-        "attention": Role("attention over positions", "attention"),
-        "ffn": Role("position-wise feed-forward networks and experts", "feed-forward"),
-        "embedding": Role("tables of vectors looked up by token", "embedding"),
-        "projection": Role("learned linear maps", "learned projection"),
-        "position": Role(
+        "norm": RoleRow("normalisation of vectors", "normalisation"),
+        "attention": RoleRow("attention over positions", "attention"),
+        "ffn": RoleRow("position-wise feed-forward networks and experts", "feed-forward"),
+        "embedding": RoleRow("tables of vectors looked up by token", "embedding"),
+        "projection": RoleRow("learned linear maps", "learned projection"),
+        "position": RoleRow(
             "what tells positions apart: tables, sinusoids, rotation, bias", "position"
         ),
-        "activation": Role("non-linearities: softmax, SiLU, gates", "activation"),
-        "cache": Role("what inference keeps of earlier tokens", "cache"),
-        "loss": Role("ends of training", "loss"),
-        "data": Role("given tensors that are not learned", "data"),
-        "parameter": Role(
+        "activation": RoleRow("non-linearities: softmax, SiLU, gates", "activation"),
+        "cache": RoleRow("what inference keeps of earlier tokens", "cache"),
+        "loss": RoleRow("ends of training", "loss"),
+        "data": RoleRow("given tensors that are not learned", "data"),
+        "parameter": RoleRow(
             "learned tensors that stand by themselves, such as queries", "learned parameter"
         ),
-        "mask": Role("who may see whom", "mask"),
-        "topk": Role("selection: routers, the k largest", "top-k selection"),
-        "plain": Role(
+        "mask": RoleRow("who may see whom", "mask"),
+        "topk": RoleRow("selection: routers, the k largest", "top-k selection"),
+        "plain": RoleRow(
             "arithmetic without weights: products, sums, reshapes", "operation without weights"
         ),
-        "output": Role("what comes out of a figure", ""),
-        "container": Role("frames around other blocks", ""),
+        "output": RoleRow("what comes out of a figure", ""),
+        "container": RoleRow("frames around other blocks", ""),
     }
 )

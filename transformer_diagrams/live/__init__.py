@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from transformer_diagrams.live.figures import IDS
     from transformer_diagrams.live.figures import get as figure
-    from transformer_diagrams.live.figures.parameters import Bar, figure_of_roles
+    from transformer_diagrams.live.figures.parameters import Role, figure_of_roles
     from transformer_diagrams.live.figures.sentence import read_sentence, sentence
     from transformer_diagrams.live.figures.several_heads import several_heads
     from transformer_diagrams.live.figures.spec_roles import parameters_of
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "IDS",
-    "Bar",
     "Figure",
+    "Role",
     "Sketch",
     "Slider",
     "figure",
@@ -44,7 +44,7 @@ __all__ = [
 _PLACES = {
     "Figure": ("model", "Figure"),
     "IDS": ("figures", "IDS"),
-    "Bar": ("figures.parameters", "Bar"),
+    "Role": ("figures.parameters", "Role"),
     "Sketch": ("sketch", "Sketch"),
     "Slider": ("slider", "Slider"),
     "figure": ("figures", "get"),

@@ -20,7 +20,7 @@ VOCABULARY = 37000.0
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class Role:
     """A bar: ``name`` among the outputs, the label, a colour name, and the part of the whole
     (``kind``) that it belongs to in the bar at the top."""
 
@@ -34,12 +34,12 @@ Count = Callable[[Mapping[str, Array]], Mapping[str, Array]]
 """Gives the weights of each role, by name, for traced sizes."""
 
 ROLES = (
-    Bar("embedding", "embedding, used three times", "role-embedding", "embedding"),
-    Bar("enc_self", "encoder self-attention", "role-attention", "attention"),
-    Bar("enc_ffn", "encoder feed-forward", "role-ffn", "feed-forward"),
-    Bar("dec_self", "decoder self-attention", "role-attention", "attention"),
-    Bar("dec_cross", "decoder cross-attention", "role-attention", "attention"),
-    Bar("dec_ffn", "decoder feed-forward", "role-ffn", "feed-forward"),
+    Role("embedding", "embedding, used three times", "role-embedding", "embedding"),
+    Role("enc_self", "encoder self-attention", "role-attention", "attention"),
+    Role("enc_ffn", "encoder feed-forward", "role-ffn", "feed-forward"),
+    Role("dec_self", "decoder self-attention", "role-attention", "attention"),
+    Role("dec_cross", "decoder cross-attention", "role-attention", "attention"),
+    Role("dec_ffn", "decoder feed-forward", "role-ffn", "feed-forward"),
 )
 KINDS = (
     ("feed-forward", "role-ffn"),
@@ -99,7 +99,7 @@ def figure_of_roles(
     claim: str,
     caption: str,
     sliders: Sequence[Slider],
-    roles: Sequence[Bar],
+    roles: Sequence[Role],
     count: Count,
     *,
     check: Callable[[Mapping[str, Array]], Sequence[tuple[Array, str]]] | None = None,
@@ -113,7 +113,7 @@ def figure_of_roles(
 
     >>> figure = figure_of_roles(
     ...     "Toy", "", "", [Slider.range("d", "width d", 1, 8, 1, 4)],
-    ...     [Bar("w", "weights", "blue", "w")], lambda sizes: {"w": sizes["d"] ** 2})
+    ...     [Role("w", "weights", "blue", "w")], lambda sizes: {"w": sizes["d"] ** 2})
     >>> figure.values(d=3)["total"].item()
     9.0
     """
@@ -154,7 +154,7 @@ def height(rows: int) -> float:
 
 
 def draw(
-    s: Sketch, roles: Sequence[Bar], kinds: Sequence[tuple[str, str]],
+    s: Sketch, roles: Sequence[Role], kinds: Sequence[tuple[str, str]],
     counts: Mapping[str, Array], failed: Array | None = None, wrong: tuple[Part, ...] = (),
 ) -> tuple[Array, dict[str, Array]]:  # fmt: skip
     """Marks and outputs; gives the total and each kind's share in per cent."""
@@ -220,7 +220,7 @@ def _whole(
            anchor="middle", opacity=seen)  # fmt: skip
 
 
-def _bars(s: Sketch, roles: Sequence[Bar], values: Array, parts: Array) -> None:
+def _bars(s: Sketch, roles: Sequence[Role], values: Array, parts: Array) -> None:
     n = len(roles)
     ys = [TOP + STEP * i for i in range(n)]
     s.text(BAR + FULL + 118, TOP - 18, "millions", size=13, anchor="end", fill="soft")

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from transformer_diagrams.errors import did_you_mean
-from transformer_diagrams.live.figures.parameters import Bar, figure_of_roles
+from transformer_diagrams.live.figures.parameters import Role, figure_of_roles
 from transformer_diagrams.live.model import NOT_SLIDERS, Figure
 from transformer_diagrams.live.palette import role_color
 from transformer_diagrams.live.slider import Slider
@@ -68,7 +68,7 @@ def parameters_of(
     sliders = [_slider(name, spec.dims[name].doc, numbers[name]) for name in order]
     conditions = _conditions(model, found.options, numbers)
     roles = [
-        Bar(role, LABELS.get(role, role.replace("_", " ")), role_color(role), _kind(role))
+        Role(role, LABELS.get(role, role.replace("_", " ")), role_color(role), _kind(role))
         for role in sorted(formulas, key=lambda role: (_RANK.get(role, 9), role))
     ]
     for formula in formulas.values():
