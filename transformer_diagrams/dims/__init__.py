@@ -7,7 +7,7 @@ from transformer_diagrams.dims.equations import above
 from transformer_diagrams.dims.errors import DimError, whole_from, whole_in
 from transformer_diagrams.dims.facts import Facts
 from transformer_diagrams.dims.formula import Dim, const, product, sym
-from transformer_diagrams.dims.functions import ceil_of, floor_of, maximum, minimum
+from transformer_diagrams.dims.functions import ceil_of, floor_of, maximum, minimum, sole_mod
 from transformer_diagrams.dims.near import nearest_divisors, nearest_multiples
 from transformer_diagrams.dims.reading import names_in, parse
 from transformer_diagrams.dims.show import symbol_tex
@@ -33,6 +33,7 @@ __all__ = [
     "parse",
     "parse_condition",
     "product",
+    "sole_mod",
     "spelt_by",
     "sym",
     "symbol_tex",

@@ -97,6 +97,12 @@ def modulo(a: Dim, b: Dim) -> Dim:
     return of_atom(Opaque("mod", (a, b)))
 
 
+def sole_mod(d: Dim) -> tuple[Dim, Dim] | None:
+    """(a, b), if the formula is nothing but ``a % b``."""
+    only = sole_atom(d)
+    return (only.args[0], only.args[1]) if only is not None and only.kind == "mod" else None
+
+
 def minimum(*args: Dim | int) -> Dim:
     """The least of the arguments; those that are surely not the least are dropped."""
     return _extreme("min", args)

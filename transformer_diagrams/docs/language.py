@@ -49,6 +49,8 @@ VALUES: Mapping[str, str] = {
     "bindings": "name: size or option value",
     "branches": "a list of block lists, or name: block list",
     "columns": "a list of columns",
+    "pattern": "a list of entries",
+    "turns": "a relation, or a list of them",
 }
 
 
@@ -74,11 +76,12 @@ def _structures(_: Path) -> str:
             [code(kind) if key.name == kind else "", code(key.name), value_of(key), key.doc]
             for key in own
         ]
-    own = [key for key in grammar.COLUMN.values() if key.name not in grammar.COMMON]
-    rows += [
-        ["a column" if n == 0 else "", code(key.name), value_of(key), key.doc]
-        for n, key in enumerate(own)
-    ]
+    for what, known in (("a column", grammar.COLUMN), ("an entry of a pattern", grammar.LAYER)):
+        own = [key for key in known.values() if key.name not in grammar.COMMON]
+        rows += [
+            [what if n == 0 else "", code(key.name), value_of(key), key.doc]
+            for n, key in enumerate(own)
+        ]
     return table(["structure", "key", "value", "meaning"], rows)
 
 

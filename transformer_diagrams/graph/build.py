@@ -65,7 +65,7 @@ def draw(
         report.raise_if_errors()
     opening = Opening.parse(open, close)
     opening.check(frame)
-    drawer = Drawer(opening, inferred.tex, known if numbers else None)
+    drawer = Drawer(opening, inferred.tex, known if numbers else None, _proposed(spec))
     framed = spec.show.frame if spec.show.frame is not None else spec.role is not None
     with no_collection():
         root = drawer.root(frame, framed=framed)
@@ -81,6 +81,12 @@ def draw(
         spec.show.legend,
         MappingProxyType(dict(inferred.tex)),
     )
+
+
+def _proposed(spec: Spec) -> dict[str, int]:
+    """The sizes that a spec proposes a number for."""
+    texts = {name: dim.default or dim.value for name, dim in spec.dims.items()}
+    return {n: int(t.value) for n, t in texts.items() if t is not None and t.value.isdecimal()}
 
 
 def _header(spec: Spec, inferred: Inferred, numbers: Mapping[str, int] | None) -> list[str]:

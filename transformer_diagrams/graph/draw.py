@@ -5,19 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import Any
 
 from transformer_diagrams.dims import Dim, DimError
 from transformer_diagrams.graph.edges import EdgeCutter, Inside
 from transformer_diagrams.graph.frame import NOTHING, Frame
-from transformer_diagrams.graph.ir import BORDER, Callout, Edge, End, Group, Node, Port
+from transformer_diagrams.graph.ir import BORDER, Callout, Edge, End, Group, Node, Port, Turns
 from transformer_diagrams.graph.opening import Opening, States
+from transformer_diagrams.graph.pattern import order
 from transformer_diagrams.graph.program import ROOT, Atom, Structure
 from transformer_diagrams.graph.spelt import Spelt
 from transformer_diagrams.spec.model import Block, PortSpec
 
 _SYMBOL = re.compile(r"[A-Za-z](_[A-Za-z0-9]+)?'*")
-_KINDS = {"column": "group", "branch": "group", "parallel": "group"}
+_KINDS = {"column": "group", "branch": "group", "parallel": "group", "pattern": "repeat"}
+_MOST_TURNS = 200  # in a strip
 
 
 @dataclass(slots=True)
@@ -27,6 +30,7 @@ class Drawer:
     opening: Opening
     tex: Mapping[str, str]
     numbers: Mapping[str, int] | None = None
+    defaults: Mapping[str, int] = field(default_factory=dict)  # proposed numbers of sizes
     callouts: list[Callout] = field(default_factory=list)
     _spelt: dict[int, Spelt] = field(default_factory=dict)  # by frame, while it is drawn
     _spelts: dict[tuple[Any, ...], Spelt] = field(default_factory=dict)
@@ -126,8 +130,9 @@ class Drawer:
         kind = _KINDS.get(box.kind, box.kind)
         stack = self.stack(frame, block)
         badge = f"{stack[:-1]} \\times$" if stack else ""
-        if box.index in frame.counts:
-            badge = f"${self.count(frame, frame.counts[box.index])} \\times$"
+        count = self.turns(frame, box)
+        if count is not None:
+            badge = f"${self.count(frame, count)} \\times$"
         group = Group(
             prefix + block.id,
             kind,
@@ -137,13 +142,15 @@ class Drawer:
             tuple(inside.outputs),
             title=text_of(block.title) or text_of(block.label),
             badge=badge,
-            framed=box.kind in ("repeat", "group") or block.dressed,
+            framed=box.kind in ("repeat", "group", "pattern") or block.dressed,
             role=block.role or "",
             stack=stack,
             mark=block.mark,
             when=block.when,
             direction=block.direction or "",
             note=text_of(block.note),
+            turns=self.order(frame, box),
+            tone=self.tones(frame, box.parent).get(box.index, -1),
             span=block.span,
             doc_path=block.path,
         )
@@ -154,7 +161,7 @@ class Drawer:
         """A structure as one box; a column stays a column, of this box alone."""
         block = box.block
         assert block is not None
-        count = frame.counts.get(box.index)
+        count = self.turns(frame, box)
         turns = f"${self.count(frame, count)} \\times$ " if count is not None else ""
         node = Node(
             prefix + block.id,
@@ -173,6 +180,44 @@ class Drawer:
         if box.kind != "column":
             return node
         return around(node, f"{node.path}#column")
+
+    def turns(self, frame: Frame, box: Structure) -> Dim | None:
+        """How often a structure is repeated."""
+        pattern = frame.patterns.get(box.index)
+        return pattern.turns if pattern is not None else frame.counts.get(box.index)
+
+    def known_order(self, frame: Frame, box: int) -> tuple[tuple[int, ...], bool] | None:
+        """The kinds of the turns of a pattern, in their order, as far as numbers are known."""
+        pattern = frame.patterns.get(box)
+        if pattern is None:
+            return None
+        found = order(pattern, {**self.defaults, **(self.numbers or {})})
+        return found if found is not None and len(found[0]) <= _MOST_TURNS else None
+
+    def tones(self, frame: Frame, box: int) -> Mapping[int, int]:
+        """The tones of the kinds of a pattern, the lightest for the most frequent one."""
+        found = self.known_order(frame, box)
+        if found is None:
+            return {}
+        kinds = [each.index for each in frame.program.structures
+                 if each.parent == box and each.index != ROOT]
+        often = sorted(range(len(kinds)), key=lambda kind: -found[0].count(kind))
+        return {kinds[kind]: tone for tone, kind in enumerate(often)}
+
+    def order(self, frame: Frame, box: Structure) -> Turns | None:
+        """The order of the turns of a pattern."""
+        found = self.known_order(frame, box.index)
+        if found is None:
+            return None
+        tones, more = self.tones(frame, box.index), found[1]
+        boxes = [frame.program.structures[index] for index in sorted(tones)]
+        runs = [(boxes[kind], len(list(run))) for kind, run in groupby(found[0])]
+        words = ", ".join(f"{often} {self.name(frame, each)}" for each, often in runs)
+        return Turns(
+            tuple(tones[boxes[kind].index] for kind in found[0]),
+            more,
+            words + (", and so on" if more else ""),
+        )
 
     def name(self, frame: Frame, box: Structure) -> str:
         """What a structure is called where it must have a name."""

@@ -10,6 +10,7 @@ from transformer_diagrams.dims import Condition, nearest_divisors
 from transformer_diagrams.errors import NOWHERE, Fault, Span
 from transformer_diagrams.graph.frame import Caller, Frame, Link
 from transformer_diagrams.graph.match import Misfit
+from transformer_diagrams.graph.pattern import PatternError
 from transformer_diagrams.graph.program import Atom
 from transformer_diagrams.graph.scope import Note, Scope, free_names
 from transformer_diagrams.ops.registry import Op, OpFault, Shape
@@ -168,6 +169,19 @@ def not_one_output(atom: Atom, count: int, sources: str) -> Fault:
         + " from the last block" * atom.chained,
         found=sources,
         hint="choose with `from: block.port`",
+    )
+
+
+def uncountable(block: Block, error: PatternError, where: str) -> Fault:
+    """A pattern, or an entry of one, whose turns cannot be counted."""
+    key = "turns" if block.turns else "pattern"
+    return Fault(
+        "pattern",
+        error.message + where,
+        block.key_spans.get(key, block.span),
+        path=f"{block.path}.{key}",
+        found=", ".join(text.value for text in block.turns),
+        hint=error.hint,
     )
 
 

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from transformer_diagrams.dims import Condition, Dim, Speller
+from transformer_diagrams.graph.pattern import Pattern
 from transformer_diagrams.graph.program import ROOT, Feed, Program
 from transformer_diagrams.graph.scope import Note, Scope
 from transformer_diagrams.ops.pairs import Seen
@@ -92,6 +93,7 @@ class Frame:
     uses: dict[int, Frame] = field(default_factory=dict)
     leads: dict[int, Shape] = field(default_factory=dict)  # a use -> leading axes it is done for
     counts: dict[int, Dim] = field(default_factory=dict)  # box -> turns of a repeat
+    patterns: dict[int, Pattern] = field(default_factory=dict)  # box -> its turns and their kinds
     copies: dict[str, Dim] = field(default_factory=dict)  # id of a block -> `copies`
     stacks: dict[str, Dim] = field(default_factory=dict)  # id of a block -> `stack`
     size: int = 0  # blocks, with all uses opened

@@ -86,6 +86,18 @@ class Node:
     doc_path: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """The order of a repeat's turns of several kinds, each kind as its tone.
+
+    ``more``  they go on in rounds like the last one here
+    """
+
+    tones: tuple[int, ...]
+    more: bool
+    words: str  # the same for hearing
+
+
 @dataclass(frozen=True)
 class Group:
     """A container. Its children are listed in order of first need.
@@ -93,6 +105,7 @@ class Group:
     kind      root | use (opened) | repeat | group | residual | columns
     framed    drawn with a border and a title
     badge     mixed text, e.g. "$32 \\times$"
+    turns     of a repeat with turns of several kinds; each kind is a repeat in it, with a ``tone``
     """
 
     path: str
@@ -111,6 +124,8 @@ class Group:
     use: str = ""
     direction: str = ""  # "" as its parent, or up | right | down
     note: str = ""
+    turns: Turns | None = None
+    tone: int = -1
     span: Span = NOWHERE
     doc_path: str = ""
 

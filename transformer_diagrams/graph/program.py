@@ -40,7 +40,11 @@ class Feed:
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """A structure. ``kind``: root, repeat, group, residual, columns, column, parallel, branch."""
+    """A structure.
+
+    ``kind``  root, repeat, group, residual, columns, column, parallel, branch, pattern (a repeat
+    with turns of several kinds: around a repeat for each of them).
+    """
 
     index: int
     kind: str

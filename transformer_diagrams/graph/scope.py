@@ -25,6 +25,7 @@ from transformer_diagrams.dims import (
     whole_in,
 )
 from transformer_diagrams.errors import DiagramError, Fault, Span
+from transformer_diagrams.graph.pattern import TURN
 from transformer_diagrams.ops.registry import Shape
 from transformer_diagrams.records import dataclass
 from transformer_diagrams.spec.model import Spec, Text
@@ -200,6 +201,17 @@ class Scope:
         if not self._moved or not (local.free & self._moved.keys()):
             return local
         return local.subs(self._moved)
+
+    def rule(self, text: Text) -> Condition:
+        """A relation that speaks of the number of a turn, here.
+
+        :raises DiagramError: for a formula without a value.
+        """
+        try:
+            local = parse_condition_cached(text.value).subs({"turn": TURN})
+            return Condition(local.op, self.put(local.left), self.put(local.right))
+        except DimError as error:
+            raise DiagramError(self._no_value(error, text.value, text.span, "")) from None
 
     def shape(self, texts: tuple[Text, ...], span: Span, path: str = "") -> Shape:
         """The shape that a list of axes means here; a leading "..." stays as it is."""

@@ -11,7 +11,8 @@ from transformer_diagrams.graph import faults
 from transformer_diagrams.graph.apply import Applier
 from transformer_diagrams.graph.connect import Connector
 from transformer_diagrams.graph.frame import Caller, Frame, Link
-from transformer_diagrams.graph.program import Atom, Program
+from transformer_diagrams.graph.pattern import Kind, Pattern, PatternError, counts
+from transformer_diagrams.graph.program import ROOT, Atom, Program, Structure
 from transformer_diagrams.graph.scope import Scope
 from transformer_diagrams.graph.session import Session
 from transformer_diagrams.graph.shares import check_share, check_table
@@ -80,7 +81,9 @@ class Walk:
             block = box.block
             if block is None:
                 continue
-            if box.kind == "repeat" and block.count is not None:
+            if box.kind == "pattern":
+                self._pattern(box)
+            elif box.kind == "repeat" and block.count is not None and not self._is_kind(box):
                 turns = self._size(block.count, block, "repeat", least=0)
                 if turns is not None:
                     frame.counts[box.index] = turns
@@ -88,6 +91,41 @@ class Walk:
         for atom in self.program.atoms:
             if atom.kind in ("op", "use") and atom.block is not None:
                 self._piles(atom.block)
+
+    def _is_kind(self, box: Structure) -> bool:
+        """Whether a repeat is of some turns of a pattern: its count is found with the others."""
+        return self.program.structures[box.parent].kind == "pattern"
+
+    def _pattern(self, box: Structure) -> None:
+        """How many turns are of each kind."""
+        block = box.block
+        assert block is not None
+        assert block.count is not None
+        boxes = [b for b in self.program.structures if b.parent == box.index and b.index != ROOT]
+        turns = self._size(block.count, block, "repeat", least=0)
+        kinds = [self._turns(each.block) for each in boxes if each.block is not None]
+        if turns is None or not all(kinds):
+            return
+        pattern = Pattern(turns, tuple(kind for kind in kinds if kind is not None))
+        try:
+            found = counts(pattern, self.scope.facts)
+        except PatternError as error:
+            at = boxes[error.kind].block if error.kind is not None else None
+            self.session.fault(faults.uncountable(at or block, error, self.scope.where))
+            return
+        self.frame.patterns[box.index] = pattern
+        self.frame.counts.update(zip((each.index for each in boxes), found, strict=True))
+
+    def _turns(self, block: Block) -> Kind | None:
+        """Which turns an entry of a pattern takes; None after a fault."""
+        if block.count is not None:
+            run = self._size(block.count, block, "count", least=0)
+            return None if run is None else Kind(run)
+        try:
+            return Kind(rules=tuple(self.scope.rule(text) for text in block.turns))
+        except DiagramError as error:
+            self.session.faults(error)
+            return None
 
     def _piles(self, block: Block) -> None:
         for text, name, least, into in (

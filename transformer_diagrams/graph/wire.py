@@ -192,6 +192,8 @@ class _Wirer:
         drawn = kind not in ("parallel", "branch") or own
         if block.sources is not None:
             self.starts.append((block, taken))
+        if block.pattern:
+            kind = "pattern"  # its entries are the repeats
         box = Structure(len(self.structures), kind, parent, block, drawn)
         self.structures.append(box)
         current = taken

@@ -18,6 +18,7 @@ from transformer_diagrams.layout.paper import Paper, rounded, snapped
 from transformer_diagrams.layout.placed import Note, Placed, Point, Wire, straightened
 from transformer_diagrams.layout.scene import Box, Label, Line, Rect, Scene
 from transformer_diagrams.layout.stream import output_places
+from transformer_diagrams.layout.strip import cells, tones_of
 from transformer_diagrams.records import dataclass
 from transformer_diagrams.text import TextLayout, measure, plain
 
@@ -414,6 +415,9 @@ class _Builder:
     def _notes_of(self, scope: Inset) -> None:
         for number, note in enumerate(scope.placed.notes):
             rect = self.paper.rect(scope.u + note.u, scope.v + note.v, note.du, note.dv)
+            if note.kind == "strip":
+                self._strip(scope, note, snapped(rect))
+                continue
             text = measure(note.markup, note.size, note.weight)
             at = Rect(rect.left, rect.top, text.width, text.height)
             owner = scope.group.path + "#frame"
@@ -434,6 +438,26 @@ class _Builder:
                     align="left" if note.kind in ("title", "shape", "edge", "note") else "right",
                 )
             )
+
+    def _strip(self, scope: Inset, note: Note, rect: Rect) -> None:
+        group = scope.group
+        found = (
+            (snapped(self.paper.rect(scope.u + u, scope.v + v, du, dv)), tone)
+            for u, v, du, dv, tone in cells(note, tones_of(group))
+        )
+        self.boxes.append(
+            Box(
+                id=group.path + "#strip",
+                rect=rect,
+                form="strip",
+                role="container",
+                corner=1.5,
+                path=group.path,
+                title=plain(group.turns.words if group.turns is not None else group.title),
+                parent=self._frame_of(scope),
+                cells=tuple(found),
+            )
+        )
 
     def _owner_line(self, scope: Inset, note: Note) -> str:
         edge = scope.group.edges[note.edge]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from transformer_diagrams.layout.placed import Gate, Note, Placed
 from transformer_diagrams.layout.remarks import set_remark
 from transformer_diagrams.layout.stages import FOLD_BEYOND, Aligned, Worded
+from transformer_diagrams.layout.strip import ROOM_AT_BADGE, add_strip, swatch
 from transformer_diagrams.text import measure
 
 
@@ -64,6 +65,7 @@ def add_frame(w: Aligned, out: Placed) -> None:
     badge = measure(w.group.badge, s.font_badge) if w.group.badge else None
     out.shift_u(s.frame_pad)
     out.width += 2 * s.frame_pad
+    add_strip(w, out, title_band(w), out.length - s.frame_pad)
     if not head and not badge:
         return
     if w.ctx.across:
@@ -73,6 +75,7 @@ def add_frame(w: Aligned, out: Placed) -> None:
     pad = s.title_pad_x
     title_need = max((note.du for note in head), default=-pad - 6.0) + pad + 6.0
     badge_need = badge.width + pad + 6.0 if badge else 0.0
+    badge_need += ROOM_AT_BADGE if w.group.tone >= 0 else 0.0
     first = gates[0] if gates else out.width
     last_room = out.width - (gates[-1] if gates else 0.0)
     title_u = pad
@@ -107,6 +110,9 @@ def add_frame(w: Aligned, out: Placed) -> None:
                 s.font_badge,
             )
         )
+        if w.group.tone >= 0:
+            at = out.notes[-1]
+            out.notes.append(swatch(at.u - ROOM_AT_BADGE, at.v, at.dv, across=False))
 
 
 def _frame_across(w: Aligned, out: Placed) -> None:
@@ -124,6 +130,7 @@ def _frame_across(w: Aligned, out: Placed) -> None:
     out.shift_u(grow)
     out.width += grow
     need = sum(t.width + s.title_pad_x for t in sizes if t) + 2 * s.title_pad_x
+    need += ROOM_AT_BADGE if w.group.tone >= 0 else 0.0
     need = max(need, words.width + 2 * s.title_pad_x if words else 0.0)
     if out.length < need:
         _lengthen(out, need - out.length)
@@ -139,6 +146,9 @@ def _frame_across(w: Aligned, out: Placed) -> None:
         out.notes.append(
             Note(markup, kind, s.title_pad_y - 1.5, v, text.height, text.width, size, weight)
         )
+        if kind == "badge" and w.group.tone >= 0:
+            u = s.title_pad_y - 1.5
+            out.notes.append(swatch(u, v - ROOM_AT_BADGE, text.height, across=True))
 
 
 def _slot(out: Placed, width: float, pad: float, *, backward: bool) -> float:

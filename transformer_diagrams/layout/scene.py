@@ -80,7 +80,7 @@ class Label:
 class Box:
     """A drawn rectangle or circle.
 
-    form    box | circle | frame | text (no outline: inputs and outputs)
+    form    box | circle | frame | text (no outline: inputs and outputs) | strip (of cells)
     line    solid | dashed
     stack   number of sheets behind it (0: none), each moved by (+sheet, -sheet)
     symbol  circles: "+" or "×", drawn as strokes
@@ -101,6 +101,7 @@ class Box:
     title: str = ""  # words for hover and screen readers
     use: str = ""  # id of the spec behind it, for links
     parent: str = ""  # id of the frame around it
+    cells: tuple[tuple[Rect, int], ...] = ()  # of a strip, with their tones
 
 
 @dataclass(frozen=True, slots=True)

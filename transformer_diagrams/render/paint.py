@@ -37,6 +37,9 @@ from transformer_diagrams.theme import Theme
 NOTCH = 0.74
 """How far behind the tip the notch of an arrow head lies, in its length."""
 
+TONES = (0.0, 0.9, 0.5, 0.25, 0.7)
+"""How dark the cells of a pattern's kinds are, the most frequent kind first."""
+
 _SYMBOLS = {  # strokes in arms of a circle
     "+": (((-1.0, 0.0), (1.0, 0.0)), ((0.0, -1.0), (0.0, 1.0))),
     "×": (((-0.75, -0.75), (0.75, 0.75)), ((-0.75, 0.75), (0.75, -0.75))),
@@ -131,6 +134,8 @@ class _Painter:
         cap = "round" if box.when == "infer" else "butt"
         fill = "" if style.fill == "none" else style.fill
         ink = Ink(fill, style.stroke, sizes.stroke_box * style.weight, dash, cap)
+        if box.form == "strip":
+            return self.item(index, box, "strip", rect, self.cells(box, rect))
         if box.form == "circle":
             shapes = self.circle(rect, box.symbol, ink)
             return self.item(index, box, "circle", rect, shapes, texts)
@@ -171,6 +176,17 @@ class _Painter:
             Panel(rect.moved(step * k, -step * k), corner, ink)
             for k in range(min(count, 4), -1, -1)
         ]
+
+    def cells(self, box: Box, rect: Rect) -> list[Shape]:
+        """A cell for each turn, under the outline of them all."""
+        ink, width = self.theme.line("data").stroke, self.theme.sizes.stroke_frame
+        shapes: list[Shape] = []
+        for cell, tone in box.cells:
+            fill = mixed(self.paper, ink, TONES[tone % len(TONES)])
+            corner = min(1.0, cell.width / 2, cell.height / 2)
+            shapes.append(Panel(snapped(cell), corner, Ink(fill, ink, width * 0.6)))
+        outline = Ink("", self.theme.frame_stroke, width * 0.75)
+        return [*shapes, Panel(rect, box.corner, outline)]
 
     def circle(self, rect: Rect, symbol: str, ink: Ink) -> list[Shape]:
         center, radius = (rect.center_x, rect.center_y), rect.width / 2
@@ -271,6 +287,12 @@ class _Painter:
                     if line.plain
                 )
                 yield Lettering((outline,), words, label)
+
+
+def mixed(ground: str, ink: str, share: float) -> str:
+    """A colour between two: ``share`` of the ink on the ground."""
+    pairs = ((int(c[at : at + 2], 16) for c in (ground, ink)) for at in (1, 3, 5))
+    return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in pairs)
 
 
 def _joined(parts: Iterable[str]) -> str:

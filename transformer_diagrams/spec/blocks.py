@@ -18,6 +18,7 @@ from transformer_diagrams.spec.grammar import (
     COLUMN,
     COMMON,
     KINDS,
+    LAYER,
     OP,
     REF,
     STRUCTURES,
@@ -37,7 +38,8 @@ class _Kind:
     def __init__(self, kind: str, name: str, attrs: tuple[Attr, ...], known: Mapping[str, Key]):
         self.kind = kind
         self.name = name
-        self.what = f"the op '{name}'" if kind == "op" else an(kind)
+        words = {"op": f"the op '{name}'", "layer": "an entry of a pattern"}
+        self.what = words.get(kind) or an(kind)
         self.attrs = {attr.name: attr for attr in attrs}
         self.keys = {k: v for k, v in known.items() if k not in self.attrs}
         self.names = [*self.attrs, *self.keys]
@@ -47,7 +49,8 @@ class _Kind:
 
 
 _STRUCTURES: Final = {
-    kind: _Kind(kind, kind, (), known) for kind, known in (*STRUCTURES.items(), ("column", COLUMN))
+    kind: _Kind(kind, kind, (), known)
+    for kind, known in (*STRUCTURES.items(), ("column", COLUMN), ("layer", LAYER))
 }
 
 
@@ -76,6 +79,7 @@ class BlockReader:
             "blocks": self.blocks,
             "branches": self._branches,
             "columns": self._columns,
+            "pattern": self._pattern,
             "bindings": self._bindings,
         }
 
@@ -368,7 +372,10 @@ class BlockReader:
         else:
             self._inside.pop()
             inner_key = "blocks" if "blocks" in kind.keys else kind.kind
-            if inner_key != "use":
+            if kind.kind == "repeat" and self._has_pattern(node, at, path, kind):
+                made.pop("blocks", None)
+                made["children"], made["pattern"] = made.pop("pattern", ()), True
+            elif inner_key != "use":
                 made["children"] = made.pop(inner_key, ())
         if kind.kind == "use":
             name = _base_name(made.get("use", "")) or "use"
@@ -380,7 +387,7 @@ class BlockReader:
         if kind.kind in ("op", "use"):
             self.weighted.add(block_id)
         return Block(
-            kind="group" if kind.kind == "column" else kind.kind,
+            kind={"column": "group", "layer": "repeat"}.get(kind.kind, kind.kind),
             span=f.span(node),
             path=path,
             id=block_id,
@@ -526,6 +533,63 @@ class BlockReader:
                 self.f.wrong(item, at, "a column such as {id: encoder, blocks: [...]}")
         if isinstance(node, Seq) and not node.items:
             self._none("there are no columns", node, path, "column")
+        return tuple(made)
+
+    def _has_pattern(self, node: Map, at: Node, path: str, kind: _Kind) -> bool:
+        """Whether a repeat has turns of several kinds; a fault when it has two bodies, or none."""
+        entries = node.entries
+        if "blocks" in entries and "pattern" in entries:
+            self.f.fault(
+                "two-bodies",
+                "a repeat has 'blocks', or a 'pattern' when its turns differ, but not both",
+                entries["pattern"][0],
+                f"{path}.pattern",
+                found="blocks, pattern",
+                expected="one of the two",
+                hint="make the blocks an entry of the pattern: {blocks: [...]}",
+                notes=(("the blocks are here", self.f.span(entries["blocks"][0])),),
+            )
+        elif not any(
+            word in entries or self._misspelt(word, entries, kind.names)
+            for word in ("blocks", "pattern")
+        ):
+            expected = "blocks: the blocks of one turn; or pattern, when the turns differ"
+            message = "a repeat needs 'blocks'"
+            self.f.fault("missing-key", message, at, path, expected=expected)
+        return "pattern" in entries
+
+    def _pattern(self, node: Node, path: str) -> tuple[Block, ...] | None:
+        """The kinds of turns: by counts in a round, or by what holds of the turns' numbers."""
+        made: list[Block] = []
+        for item, at in self.f.items(node, path, "a list of kinds of turns"):
+            if isinstance(item, Map):
+                made.append(self._build(item, at, _STRUCTURES["layer"], "layer", item))
+            else:
+                example = "a kind of turns such as {count: 5, blocks: [...]}"
+                self.f.wrong(item, at, example)
+        if isinstance(node, Seq) and not node.items:
+            self._none("there are no kinds of turns", node, path, "entry")
+        asked = [block for block in made if block.turns]
+        for block in made if asked else ():
+            if block.count is not None:
+                self.f.fault(
+                    "count-and-turns",
+                    "a pattern goes by 'count' or by 'turns', but not by both",
+                    block.key_spans["count"],
+                    f"{block.path}.count",
+                    found="count",
+                    expected="turns, or nothing for all turns that are left",
+                    notes=(("'turns' is here", asked[0].key_spans["turns"]),),
+                )
+            elif not block.turns and block is not made[-1]:
+                self.f.fault(
+                    "turns-left",
+                    "this entry has no 'turns', so that it takes all that are left, but it is not "
+                    "the last",
+                    block.span,
+                    block.path,
+                    expected="the entry for all other turns at the end",
+                )
         return tuple(made)
 
     # -- references

@@ -28,6 +28,7 @@ from transformer_diagrams.spec.grammar import (
     LONGEST_LABEL,
     LONGEST_TEXT,
     REF_PATTERN,
+    TURN,
     Key,
 )
 from transformer_diagrams.spec.model import OptionSpec, Text, Value
@@ -151,6 +152,7 @@ class Fields:
             "shapes": self.shapes,
             "switch": self.switch,
             "conditions": self.conditions,
+            "turns": self.turns,
             "year": self.year,
             "texts": self.texts,
             "spec-refs": self.spec_refs,
@@ -600,8 +602,8 @@ class Fields:
         names = list(known)
         return f": {', '.join(names)}" if 0 < len(names) <= 12 else ""
 
-    def condition(self, node: Node, path: str) -> Text | None:
-        """A relation between sizes, as in `where:`."""
+    def condition(self, node: Node, path: str, also: tuple[str, ...] = ()) -> Text | None:
+        """A relation between sizes, as in `where:`; ``also`` names what is declared beside them."""
         if not isinstance(node, Scalar) or kind_of(node) != "text":
             self.wrong(node, path, "a relation such as n_g | n_h or d_K == d_V")
             return None
@@ -611,9 +613,41 @@ class Fields:
             expected = "a relation such as n_g | n_h, d_K == d_V or d_R % 2 == 0"
             self._dim_fault(error, node, path, expected)
             return None
-        if not self.declared(names_in(node.text), node, path):
+        if not self.declared((n for n in names_in(node.text) if n not in also), node, path):
             return None
         return Text(node.text, self.span(node))
+
+    def turns(self, node: Node, path: str) -> tuple[Text, ...]:
+        """What must hold of a turn's number: one relation, or several that hold together."""
+        items: list[tuple[Node, str]] = [(node, path)]
+        if isinstance(node, Seq):
+            items = list(self.items(node, path, "relations"))
+            if not items:
+                self.wrong(node, path, f"a relation such as {TURN} % 8 == 4")
+        if TURN in self.dims:
+            self.fault(
+                "reserved-name",
+                f"'{TURN}' is the number of the turn here, but also a declared size",
+                node,
+                path,
+                found=TURN,
+                expected=f"another name for the size '{TURN}'",
+            )
+        made = []
+        for item, at in items:
+            text = self.condition(item, at, (TURN,))
+            if text is not None and TURN not in names_in(text.value):
+                self.fault(
+                    "no-turn",
+                    f"this says nothing of the turn's number, which is called '{TURN}'",
+                    item,
+                    at,
+                    found=text.value,
+                    expected=f"a relation such as {TURN} % 8 == 4 or {TURN} <= 3",
+                )
+            elif text is not None:
+                made.append(text)
+        return tuple(made)
 
     def switch(self, node: Node, path: str) -> Text | None:
         """A condition on options, as in `if:`."""

@@ -165,7 +165,8 @@ STRUCTURES: Final[Mapping[str, Mapping[str, Key]]] = {
     "repeat": _frame(
         Key("repeat", "size", "Drawn once, counted this many times.", required=True),
         Key("carry", "ids", "Names, inside, for what a turn takes from the one before."),
-        Key("blocks", "blocks", "The blocks of one turn.", required=True),
+        Key("blocks", "blocks", "The blocks of one turn."),
+        Key("pattern", "pattern", "Instead of blocks, for turns of several kinds: one entry each."),
     ),
     "group": _frame(Key("group", "blocks", "Blocks inside one frame.", required=True)),
     "parallel": _frame(
@@ -181,6 +182,21 @@ COLUMN: Final = {
     **_table(Key("blocks", "blocks", "The blocks of the column.", required=True)),
     **_table(_OPEN, _DIRECTION),
 }
+
+LAYER: Final = {
+    **_table(
+        Key("count", "size", "So many turns in a row, in each round of the pattern; default: 1."),
+        Key("turns", "turns", "Which turns, e.g. turn % 8 == 4; without it, all that are left."),
+        Key("carry", "ids", "Names, inside, for what a turn takes from the one before."),
+        Key("blocks", "blocks", "The blocks of one turn.", required=True),
+    ),
+    **{name: key for name, key in COMMON.items() if name != "from"},
+    **_table(_OPEN, _DIRECTION),
+}
+"""An entry of the `pattern:` of a repeat; what it takes comes from the turn before."""
+
+TURN: Final = "turn"
+"""In `turns:`, the number of the turn, from 1."""
 
 ATTR_KINDS: Final = {
     "bool": "bool",

@@ -146,7 +146,9 @@ class Block:
     once: bool = False  # weights shared by all turns of the repeat around it
     open: bool | str | None = None  # True, False, "callout"; None: a use closed, others open
     bind: Mapping[str, Value] = field(default_factory=dict)  # use: `with:`
-    count: Text | None = None  # repeat
+    count: Text | None = None  # repeat; of an entry of a pattern: turns in a row
+    pattern: bool = False  # repeat: its children are repeats, each of some of its turns
+    turns: tuple[Text, ...] = ()  # an entry of a pattern: what holds of its turns' numbers
     carry: tuple[Text, ...] = ()  # repeat: names inside for what goes from turn to turn
     children: tuple[Block, ...] = ()  # of a structure; parallel and columns hold groups
     note: Text | None = None
