@@ -9,10 +9,11 @@ from graph_specs import Texts, faults_of, graph_of, only_fault, parts, spec_of
 from hypothesis import given
 from hypothesis import strategies as st
 
+from transformer_diagrams import theme
 from transformer_diagrams.count import inspect
 from transformer_diagrams.dims import Dim, Facts, const, parse, parse_condition, sym
 from transformer_diagrams.errors import Fault
-from transformer_diagrams.graph.ir import Group
+from transformer_diagrams.graph.ir import Group, Node
 from transformer_diagrams.graph.pattern import (
     TURN,
     Kind,
@@ -21,6 +22,8 @@ from transformer_diagrams.graph.pattern import (
     counts,
     order,
 )
+from transformer_diagrams.layout.engine import LayoutOptions, layout
+from transformer_diagrams.lint import lint
 from transformer_diagrams.spec import load_text
 
 L = sym("L")
@@ -135,8 +138,8 @@ ROUNDS = PATTERN + (
     f"      - {{title: Full, blocks: [{LAYERS['full'] % ''}]}}\n"
 )
 RULES = PATTERN + (
-    f"      - {{turns: turn % 8 == 4, blocks: [{LAYERS['full'] % ''}]}}\n"
-    f"      - {{turns: [turn > n_d, turn % 2 == 0], blocks: [{LAYERS['moe'] % ''}]}}\n"
+    f"      - {{turns: turn % 8 == 4, title: Full, blocks: [{LAYERS['full'] % ''}]}}\n"
+    f"      - {{turns: [turn > n_d, turn % 2 == 0], title: M, blocks: [{LAYERS['moe'] % ''}]}}\n"
     f"      - {{blocks: [{LAYERS['window']}]}}\n"
 )
 
@@ -244,3 +247,47 @@ def test_a_turn_of_a_pattern_has_a_name_for_what_it_takes() -> None:
 
 def test_equal_sizes_of_dims_stay_dims() -> None:
     assert all(isinstance(size, Dim) for size in counts(Pattern(parse("6"), (Kind(),)), Facts()))
+
+
+SINGLE = PATTERN + "      - {use: ffn, id: one}\n      - {use: ffn, id: two, label: Other}\n"
+
+
+def test_an_entry_may_be_the_block_itself_and_is_drawn_as_it() -> None:
+    graph = graph_of(SINGLE, overrides={"L": 5}, numbers=True)
+    one, two = (parts(graph.root)[path] for path in ("one", "two"))
+    assert isinstance(one, Node)
+    assert isinstance(two, Node)
+    assert (one.note, one.tone, two.note, two.tone) == ("$3 \\times$", 0, "$2 \\times$", 1)
+    assert not any(
+        isinstance(part, Group) and part.framed
+        for path, part in parts(graph.root).items()
+        if path.startswith("layer")
+    )
+
+
+def test_an_opened_layer_has_one_frame() -> None:
+    opened = parts(graph_of(SINGLE, open=["one"]).root)
+    layer, inner = opened["layer"], opened["one"]
+    assert isinstance(layer, Group)
+    assert isinstance(inner, Group)
+    assert (layer.framed, layer.title) == (True, "Feed-forward network")
+    assert (inner.framed, inner.title) == (False, "")
+
+
+@pytest.mark.parametrize("direction", ["up", "down", "right"])
+@pytest.mark.parametrize("text", [ROUNDS, RULES, SINGLE], ids=["rounds", "rules", "single"])
+@pytest.mark.parametrize("turns", [None, 3, 60])
+def test_a_strip_has_a_cell_for_every_turn(text: str, direction: str, turns: int | None) -> None:
+    graph = graph_of(text, overrides={"L": turns} if turns else {}, numbers=bool(turns))
+    scene = layout(graph, theme.get(), LayoutOptions(direction))
+    (strip,) = (box for box in scene.boxes if box.id == "repeat#strip")
+    if turns:
+        assert len(strip.cells) == turns
+    assert all(strip.rect.contains(cell) for cell, _ in strip.cells)
+    middles = [(cell.center_x, -cell.center_y) for cell, _ in strip.cells]
+    if turns == 3:  # one run, in the direction of the stream
+        along = [point[0 if direction == "right" else 1] for point in middles]
+        assert sorted(along, reverse=direction == "down") == along
+    tones = {box.path: box.cells[0][1] for box in scene.boxes if len(box.cells) == 1}
+    assert sorted(tones.values()) == list(range(len(tones)))
+    assert lint(scene, theme.get()).findings == ()

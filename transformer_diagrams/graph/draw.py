@@ -154,6 +154,8 @@ class Drawer:
             span=block.span,
             doc_path=block.path,
         )
+        if frame.program.structures[box.parent].kind == "pattern":
+            group = kind_of_turns(group)
         # a lane beside the stack and streams side by side leave no room for a frame of their own
         return in_frame(group) if group.framed and kind in ("residual", "columns") else group
 
@@ -450,6 +452,26 @@ def around(part: Node | Group, path: str, **said: Any) -> Group:
     edges = [Edge(End(BORDER, n), End(0, n), shape=p.shape) for n, p in enumerate(part.inputs)]
     edges += [Edge(End(0, n), End(BORDER, n), shape=p.shape) for n, p in enumerate(part.outputs)]
     return Group(path, "group", (part,), tuple(edges), part.inputs, part.outputs, **said)
+
+
+def kind_of_turns(group: Group) -> Group:
+    """A kind of a pattern's turns that is a single block is drawn as that block.
+
+    An opened spec has one frame, not two; beside a box stands how many there are.
+    """
+    if len(group.children) != 1 or group.note or group.stack:
+        return group
+    only = group.children[0]
+    title = group.title
+    if isinstance(only, Group):
+        if only.kind != "use" or title not in ("", only.title):
+            return group
+        bare = replace(only, title="", framed=False)
+        return replace(group, title=only.title, children=(bare,))
+    if title or only.form != "box" or only.note:
+        return group
+    node = replace(only, note=group.badge, tone=group.tone)
+    return replace(group, children=(node,), framed=False, badge="", tone=-1)
 
 
 def in_frame(group: Group) -> Group:

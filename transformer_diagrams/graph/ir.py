@@ -82,6 +82,7 @@ class Node:
     use: str = ""  # closed use: the spec's id
     params: Dim | None = None  # learned weights of one copy (None: not counted yet)
     note: str = ""
+    tone: int = -1  # of a kind of a pattern's turns, whose number is its note
     span: Span = NOWHERE
     doc_path: str = ""
 

@@ -84,7 +84,9 @@ def _in_rounds(pattern: Pattern, facts: Facts) -> list[Dim]:
     size = sum(runs, ZERO)
     if facts.equal(size, turns) is Verdict.YES:
         return runs
-    whole, rest = facts.reduce(floor_of(turns / size)), facts.reduce(turns % size)
+    whole, rest = floor_of(turns / size), facts.reduce(turns % size)
+    if facts.divides(size, turns) is Verdict.YES:
+        whole, rest = turns / size, ZERO
     before, ends = ZERO, [ZERO]  # of so many of the first turns of each round, how many there are
     for run in runs[:-1]:
         before = before + run

@@ -18,7 +18,7 @@ from transformer_diagrams.layout.paper import Paper, rounded, snapped
 from transformer_diagrams.layout.placed import Note, Placed, Point, Wire, straightened
 from transformer_diagrams.layout.scene import Box, Label, Line, Rect, Scene
 from transformer_diagrams.layout.stream import output_places
-from transformer_diagrams.layout.strip import cells, tones_of
+from transformer_diagrams.layout.strip import cells, room_before, swatch, tones_of
 from transformer_diagrams.records import dataclass
 from transformer_diagrams.text import TextLayout, measure, plain
 
@@ -415,16 +415,22 @@ class _Builder:
     def _notes_of(self, scope: Inset) -> None:
         for number, note in enumerate(scope.placed.notes):
             rect = self.paper.rect(scope.u + note.u, scope.v + note.v, note.du, note.dv)
+            owner, room = scope.group.path + "#frame", 0.0
             if note.kind == "strip":
-                self._strip(scope, note, snapped(rect))
+                self._strip(scope, note, tones_of(scope.group), scope.group)
                 continue
+            if note.child >= 0:
+                child = scope.group.children[note.child]
+                owner, room = child.path, room_before(child.tone)
+                if room:
+                    across = self.ctx.across
+                    high = note.du if across else note.dv
+                    cell = swatch(note.u, note.v, high, across=across)
+                    self._strip(scope, cell, (child.tone,), child)
             text = measure(note.markup, note.size, note.weight)
-            at = Rect(rect.left, rect.top, text.width, text.height)
-            owner = scope.group.path + "#frame"
+            at = Rect(rect.left + room, rect.top, text.width, text.height)
             if note.edge >= 0:
                 owner = self._owner_line(scope, note)
-            elif note.child >= 0:
-                owner = scope.group.children[note.child].path
             self.labels.append(
                 _text(
                     f"{scope.group.path}#note{number}",
@@ -439,21 +445,28 @@ class _Builder:
                 )
             )
 
-    def _strip(self, scope: Inset, note: Note, rect: Rect) -> None:
-        group = scope.group
+    def _strip(
+        self, scope: Inset, note: Note, tones: tuple[int, ...], of: Group | Node
+    ) -> None:
+        if isinstance(of, Node):
+            title = of.label
+        else:
+            title = of.turns.words if of.turns is not None else of.title
         found = (
             (snapped(self.paper.rect(scope.u + u, scope.v + v, du, dv)), tone)
-            for u, v, du, dv, tone in cells(note, tones_of(group))
+            for u, v, du, dv, tone in cells(note, tones)
         )
         self.boxes.append(
             Box(
-                id=group.path + "#strip",
-                rect=rect,
+                id=of.path + "#strip",
+                rect=snapped(
+                    self.paper.rect(scope.u + note.u, scope.v + note.v, note.du, note.dv)
+                ),
                 form="strip",
                 role="container",
                 corner=1.5,
-                path=group.path,
-                title=plain(group.turns.words if group.turns is not None else group.title),
+                path=of.path,
+                title=plain(title),
                 parent=self._frame_of(scope),
                 cells=tuple(found),
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from transformer_diagrams.layout.placed import Gate, Note, Placed
 from transformer_diagrams.layout.remarks import set_remark
 from transformer_diagrams.layout.stages import FOLD_BEYOND, Aligned, Worded
-from transformer_diagrams.layout.strip import ROOM_AT_BADGE, add_strip, swatch
+from transformer_diagrams.layout.strip import ROOM_AT_BADGE, add_strip, room_before, swatch
 from transformer_diagrams.text import measure
 
 
@@ -75,7 +75,7 @@ def add_frame(w: Aligned, out: Placed) -> None:
     pad = s.title_pad_x
     title_need = max((note.du for note in head), default=-pad - 6.0) + pad + 6.0
     badge_need = badge.width + pad + 6.0 if badge else 0.0
-    badge_need += ROOM_AT_BADGE if w.group.tone >= 0 else 0.0
+    badge_need += room_before(w.group.tone)
     first = gates[0] if gates else out.width
     last_room = out.width - (gates[-1] if gates else 0.0)
     title_u = pad
@@ -125,12 +125,13 @@ def _frame_across(w: Aligned, out: Placed) -> None:
     sizes = [measure(m, f, w) if m else None for m, _, f, w in texts]
     remark, words = set_remark(w.group.note, w.ctx) if w.group.note else ("", None)
     row = max((t.height for t in sizes if t), default=-2.0)  # of title and badge
+    row += 4.0 if w.group.tone >= 0 else 0.0
     band = row + s.title_pad_y + (words.height + 2.0 if words else 0.0)
     grow = max(0.0, band + 2.0 - s.frame_pad)
     out.shift_u(grow)
     out.width += grow
     need = sum(t.width + s.title_pad_x for t in sizes if t) + 2 * s.title_pad_x
-    need += ROOM_AT_BADGE if w.group.tone >= 0 else 0.0
+    need += room_before(w.group.tone)
     need = max(need, words.width + 2 * s.title_pad_x if words else 0.0)
     if out.length < need:
         _lengthen(out, need - out.length)

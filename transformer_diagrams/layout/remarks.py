@@ -12,6 +12,7 @@ from transformer_diagrams.layout.measure import Context
 from transformer_diagrams.layout.placed import Note
 from transformer_diagrams.layout.stages import Ported, Standing, Worded
 from transformer_diagrams.layout.stream import is_wide
+from transformer_diagrams.layout.strip import room_before
 from transformer_diagrams.text import TextLayout, measure, wrap
 
 WIDE = 17.0  # times the size of the type; a longer remark is wrapped
@@ -37,7 +38,8 @@ def keep_room(w: Ported, *, tall: bool) -> list[tuple[int, Note]]:
         if not isinstance(child, Node) or not child.note:
             continue
         markup, text = set_remark(child.note, w.ctx)
-        du, dv = (text.height, text.width) if w.ctx.across else (text.width, text.height)
+        wide = text.width + room_before(child.tone)
+        du, dv = (text.height, wide) if w.ctx.across else (wide, text.height)
         if tall != (child.form == "circle" or dv > w.dv[index]):
             continue
         lanes = range(len(child.inputs) if is_wide(child) else 1)

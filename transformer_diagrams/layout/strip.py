@@ -21,7 +21,7 @@ ASIDE = 9.4  # and from one column of cells to the next
 EDGE = 2.0  # around the cells
 APART = 9.0  # from what stands in the frame
 CLEAR = 6.0  # from a line that enters beside it
-ROOM_AT_BADGE = BROAD + 2 * EDGE + 5.0
+ROOM_AT_BADGE = BROAD + 2 * EDGE + 5.0  # for the cell before it
 DOTS = -1  # the tone of the last cell, where more turns follow
 
 Cell = tuple[float, float, float, float, int]  # u, v, du, dv, tone
@@ -56,11 +56,16 @@ def add_strip(w: Aligned, out: Placed, start: float, end: float) -> None:
     out.notes.append(Note("", "strip", u, first, du, dv, 0.0))
 
 
+def room_before(tone: int) -> float:
+    """Width on paper of the cell before the number of a kind of turns, if it is one."""
+    return ROOM_AT_BADGE if tone >= 0 else 0.0
+
+
 def swatch(u: float, v: float, dv: float, *, across: bool) -> Note:
     """A single cell, with its middle in that of a row ``dv`` high; sizes as on paper."""
-    wide, high = _extent(1, ASIDE, BROAD), _extent(1, STEP, CELL)
+    wide, high = BROAD + 2 * EDGE, CELL + 2 * EDGE
     if across:
-        return Note("", "strip", u + (dv - wide) / 2, v, wide, high, 0.0)
+        return Note("", "strip", u + (dv - high) / 2, v, high, wide, 0.0)
     return Note("", "strip", u, v + (dv - high) / 2, wide, high, 0.0)
 
 
@@ -73,6 +78,9 @@ def tones_of(group: Group) -> tuple[int, ...]:
 
 def cells(note: Note, tones: tuple[int, ...]) -> Iterator[Cell]:
     """The cells of a strip, first the column in which the turns begin."""
+    if len(tones) == 1:  # a swatch, or a single turn
+        yield note.u + EDGE, note.v + EDGE, note.du - 2 * EDGE, note.dv - 2 * EDGE, tones[0]
+        return
     rows = max(1, round((note.dv - 2 * EDGE + STEP - CELL) / STEP))
     for at, tone in enumerate(tones):
         column, row = divmod(at, rows)

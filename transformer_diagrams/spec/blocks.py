@@ -562,11 +562,21 @@ class BlockReader:
         """The kinds of turns: by counts in a round, or by what holds of the turns' numbers."""
         made: list[Block] = []
         for item, at in self.f.items(node, path, "a list of kinds of turns"):
-            if isinstance(item, Map):
+            if isinstance(item, Map) and not any(kind in item.entries for kind in KINDS):
                 made.append(self._build(item, at, _STRUCTURES["layer"], "layer", item))
-            else:
-                example = "a kind of turns such as {count: 5, blocks: [...]}"
-                self.f.wrong(item, at, example)
+                continue
+            block = self.block(item, at)  # one turn of a single block is said by the block alone
+            if block is not None:
+                made.append(
+                    Block(
+                        kind="repeat",
+                        span=block.span,
+                        path=at,
+                        id=self.generated_id("layer"),
+                        condition=block.condition,
+                        children=(block,),
+                    )
+                )
         if isinstance(node, Seq) and not node.items:
             self._none("there are no kinds of turns", node, path, "entry")
         asked = [block for block in made if block.turns]

@@ -166,7 +166,7 @@ STRUCTURES: Final[Mapping[str, Mapping[str, Key]]] = {
         Key("repeat", "size", "Drawn once, counted this many times.", required=True),
         Key("carry", "ids", "Names, inside, for what a turn takes from the one before."),
         Key("blocks", "blocks", "The blocks of one turn."),
-        Key("pattern", "pattern", "Instead of blocks, for turns of several kinds: one entry each."),
+        Key("pattern", "pattern", "Instead of blocks, where the turns differ: their kinds."),
     ),
     "group": _frame(Key("group", "blocks", "Blocks inside one frame.", required=True)),
     "parallel": _frame(

@@ -132,7 +132,7 @@ _BY_KIND: Final[Mapping[str, Schema]] = {
     ),
     "conditions": _array(_EXPRESSION),
     "turns": {"anyOf": [_EXPRESSION, _array(_EXPRESSION, least=1)]},
-    "pattern": _array(_ref("layer"), least=1),
+    "pattern": _array({"anyOf": [_ref("layer"), _ref("block")]}, least=1),
     "options": _any_names(_ref("option"), names=_ID),
     "option-value": {"type": ["boolean", "string"]},
     "choices": _array(_ID, least=1),
