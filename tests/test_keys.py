@@ -157,7 +157,7 @@ FILE: Spec = {
     "outputs": {"y": {"from": "first"}},
     "blocks": [
         {"op": "linear", "out": "h", "from": {"from": "x"}, "id": "first", "if": "off"},
-        {"op": "linear", "out": "h", "from": "x", "id": "second"},
+        {"op": "linear", "out": "h", "from": "x", "id": "second", "shape": ["d_t", "h"]},
         {"op": "embedding", "vocab": "V", "width": "h", "from": "t", "id": "table"},
         {"op": "add", "from": ["second", "table"]},
     ],
@@ -184,7 +184,9 @@ OTHER: dict[str, dict[str, Any]] = {
         "from": "table", "shape": ["V"], "dtype": "int", "label": "Other", "doc": "other",
         "when": "train",
     },
-    "reference": {"from": "t", "when": "train", "mark": "ema", "label": "words"},
+    "reference": {
+        "from": "t", "feedback": "second", "when": "train", "mark": "ema", "label": "words",
+    },
     "show": {
         "shapes": "none", "where": True, "config": "one", "legend": True, "frame": True,
         "direction": "right",
@@ -222,6 +224,8 @@ def test_key_of_the_file_has_an_effect(
     for step in TABLES[table][1]:
         at = at.setdefault(step, {}) if isinstance(at, dict) else at[step]
     at[key] = OTHER[table][key]
+    if key == "feedback":  # in place of what it stands for
+        at.pop("from")
     if (table, key) == ("top", "short"):  # what the users of a spec say
         assert used(before) != used(after)
         return

@@ -96,7 +96,7 @@ def seen(color: str, sight: str) -> tuple[float, float, float]:
 def test_every_role_and_kind_is_dressed(name: str) -> None:
     t = theme.get(name)
     assert set(t.roles) == set(ROLES)
-    assert set(t.lines) == {"data", "residual", "leader"}
+    assert set(t.lines) == {"data", "residual", "feedback", "leader"}
     assert t.name == name
     assert t.role("no such role") == t.roles["plain"]
 

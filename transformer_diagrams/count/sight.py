@@ -154,6 +154,10 @@ def _back(looker: Looker, frame: Frame, forward: _Forward, outputs: Needs) -> Si
 
     for index, need in zip(program.outputs, outputs, strict=True):
         needs[index, 0] = need
+    for index in program.order:
+        for link in frame.links[index]:
+            if link.feed.kind == "feedback":  # its reader may come before it
+                want(link.atom, link.port, ALL)
     for index in reversed(program.order):
         atom, links = program.atoms[index], frame.links[index]
         if index in frame.applied:

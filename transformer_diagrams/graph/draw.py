@@ -11,7 +11,17 @@ from typing import Any
 from transformer_diagrams.dims import Dim, DimError
 from transformer_diagrams.graph.edges import EdgeCutter, Inside
 from transformer_diagrams.graph.frame import NOTHING, Frame
-from transformer_diagrams.graph.ir import BORDER, Callout, Edge, End, Group, Node, Port, Turns
+from transformer_diagrams.graph.ir import (
+    BORDER,
+    Callout,
+    Edge,
+    End,
+    Group,
+    Node,
+    Port,
+    Return,
+    Turns,
+)
 from transformer_diagrams.graph.opening import Opening, States
 from transformer_diagrams.graph.pattern import order
 from transformer_diagrams.graph.program import ROOT, Atom, Structure
@@ -110,9 +120,13 @@ class Drawer:
                 made[index] = self.structure(frame, box, inside, children, prefix)
             elif top:
                 edges = live(inside, children)
-                return Group("", "root", children, edges, (), (), span=program.spec.span)
+                back = returns(inside, prefix)
+                return Group(
+                    "", "root", children, edges, (), (), span=program.spec.span, returns=back
+                )
             else:
-                return self.opened(frame, inside, children, block, path)
+                opened = self.opened(frame, inside, children, block, path)
+                return replace(opened, returns=returns(inside, prefix))
         raise AssertionError("the outermost box is always drawn")
 
     # -- parts ------------------------------------------------------------------------------
@@ -151,6 +165,7 @@ class Drawer:
             note=text_of(block.note),
             turns=self.order(frame, box),
             tone=self.tones(frame, box.parent).get(box.index, -1),
+            returns=returns(inside, prefix),
             span=block.span,
             doc_path=block.path,
         )
@@ -447,6 +462,15 @@ def live(inside: Inside, children: tuple[Node | Group, ...]) -> tuple[Edge, ...]
     )
 
 
+def returns(inside: Inside, prefix: str) -> tuple[Return, ...]:
+    """The lines back in a structure, by the paths of what they join."""
+
+    def paths(ids: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(prefix + name for name in ids)
+
+    return tuple(replace(r, tails=paths(r.tails), heads=paths(r.heads)) for r in inside.returns)
+
+
 def around(part: Node | Group, path: str, **said: Any) -> Group:
     """A group that holds ``part`` alone: what comes in goes on to it."""
     edges = [Edge(End(BORDER, n), End(0, n), shape=p.shape) for n, p in enumerate(part.inputs)]
@@ -486,6 +510,7 @@ def in_frame(group: Group) -> Group:
         children=(bare,),
         edges=around(bare, "").edges,
         framed=True,
+        returns=(),
     )
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from transformer_diagrams.errors import NOWHERE, Span
 from transformer_diagrams.graph.frame import Frame, Link
-from transformer_diagrams.graph.ir import BORDER, Edge, End, Port
+from transformer_diagrams.graph.ir import BORDER, Edge, End, Port, Return
 from transformer_diagrams.graph.order import sources_first
 from transformer_diagrams.graph.program import ROOT, Atom
 from transformer_diagrams.graph.spelt import Spelt
@@ -44,6 +44,7 @@ class Inside:
     inputs: list[Port] = field(default_factory=list)
     outputs: list[Port] = field(default_factory=list)
     pieces: list[_Piece] = field(default_factory=list)
+    returns: list[Return] = field(default_factory=list)  # by ids, without what is before them
 
     def edges(self) -> tuple[Edge, ...]:
         return tuple(
@@ -96,7 +97,10 @@ class EdgeCutter:
             if not self._is_shown_output(atom):
                 continue
             for link in self.frame.links[index]:
-                self._route(atom, link)
+                if link.feed.kind == "feedback":
+                    self._return(atom, link)
+                else:
+                    self._route(atom, link)
         for words, lines in self._said:
             # once, where the line begins to be of these words alone; else all where it ends
             line = next((q for q in lines if q.worded == {words}), lines[-1])
@@ -235,6 +239,31 @@ class EdgeCutter:
         if feed.label:
             bare = [line for box, line in run if self._bears_words(box)]
             self._said.append((feed.label, bare or [last]))
+
+    def _return(self, atom: Atom, link: Link) -> None:
+        """A line back belongs to the innermost drawn box around both of its ends."""
+        tail = self.program.atoms[link.atom]
+        tail_box, head_box = self._tail(link.atom, link.port)[0], self._head(atom, link.to)[0]
+        around = set(self.up(tail_box))
+        box = next(each for each in self.up(head_box) if each in around)
+        feed = link.feed
+        self.insides[box].returns.append(
+            Return(
+                self._names(tail, tail_box),
+                self._names(atom, head_box),
+                link.port,
+                self._when(atom, link.atom, feed.when),
+                feed.mark,
+                feed.label,
+                self.spelt.shape(link.atom, link.port),
+            )
+        )
+
+    def _names(self, atom: Atom, box: int) -> tuple[str, ...]:
+        """The id of a drawn atom, then those of the boxes around it."""
+        blocks = [self.program.structures[each].block for each in self.up(box)]
+        own = f"{atom.id}/add" if atom.kind == "add" else atom.id
+        return (own, *(block.id for block in blocks if block is not None))
 
     def _bears_words(self, box: int) -> bool:
         """Whether a line in a box can be seen, and has room beside it."""

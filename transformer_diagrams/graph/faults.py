@@ -11,7 +11,7 @@ from transformer_diagrams.errors import NOWHERE, Fault, Span
 from transformer_diagrams.graph.frame import Caller, Frame, Link
 from transformer_diagrams.graph.match import Misfit
 from transformer_diagrams.graph.pattern import PatternError
-from transformer_diagrams.graph.program import Atom
+from transformer_diagrams.graph.program import Atom, Feed
 from transformer_diagrams.graph.scope import Note, Scope, free_names
 from transformer_diagrams.ops.registry import Op, OpFault, Shape
 from transformer_diagrams.spec.model import Block, PortSpec, Text
@@ -169,6 +169,19 @@ def not_one_output(atom: Atom, count: int, sources: str) -> Fault:
         + " from the last block" * atom.chained,
         found=sources,
         hint="choose with `from: block.port`",
+    )
+
+
+def feedback_without_shape(source: Atom, feed: Feed) -> Fault:
+    """A block that is read one step later, but does not say what shape it gives."""
+    return Fault(
+        "feedback",
+        f"'{source.id}' is read one step later, before its shape is known",
+        feed.span,
+        found=source.id,
+        expected=f"its shape at '{source.id}'",
+        hint="state it there, for one output: shape: [...]",
+        notes=((f"'{source.id}' is here", source.span),),
     )
 
 

@@ -108,6 +108,10 @@ class Frame:
             found.append(outputs[link.port])
         return tuple(found)
 
+    def flow(self, atom: int) -> tuple[Link, ...]:
+        """The links of an atom without those of one step ago."""
+        return tuple(link for link in self.links[atom] if link.feed.kind != "feedback")
+
     def output_name(self, atom: int, port: int) -> str:
         """The name of an output port: as the op or used spec calls it, or its number."""
         given = self.program.atoms[atom]

@@ -51,6 +51,23 @@ class Edge:
 
 
 @dataclass(frozen=True, slots=True)
+class Return:
+    """A tensor that is read one step later, drawn back beside its column.
+
+    ``tails`` and ``heads`` are paths, each of the block itself and then of what is around it; the
+    first of them that is drawn is where the line ends.
+    """
+
+    tails: tuple[str, ...]
+    heads: tuple[str, ...]
+    port: int = 0  # the output that it is
+    when: str = "always"
+    mark: str = ""
+    label: str = ""
+    shape: Shape | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Node:
     """One drawn thing: an op, a closed `use`, an input or an output.
 
@@ -127,6 +144,7 @@ class Group:
     note: str = ""
     turns: Turns | None = None
     tone: int = -1
+    returns: tuple[Return, ...] = ()  # between parts of it, whatever is around them
     span: Span = NOWHERE
     doc_path: str = ""
 

@@ -30,7 +30,7 @@ class Feed:
 
     tap: Tap
     to: str | None = None
-    kind: str = "data"  # data | residual
+    kind: str = "data"  # data | residual | feedback (of one step ago)
     when: str = "always"
     mark: str = ""
     label: str = ""
@@ -69,6 +69,11 @@ class Atom:
     block: Block | None = None
     port: PortSpec | None = None
     chained: bool = False  # the feeds come from the chain, not from `from:`
+
+    @property
+    def now(self) -> tuple[Feed, ...]:
+        """The feeds that this step waits for."""
+        return tuple(feed for feed in self.feeds if feed.kind != "feedback")
 
     @property
     def span(self) -> Span:

@@ -138,7 +138,7 @@ class _Wires:
         if self._readers is None:
             self._readers = [[] for _ in self.frame.program.atoms]
             for index in self.frame.program.order:
-                for link in self.frame.links[index]:
+                for link in self.frame.flow(index):
                     self._readers[link.atom].append(index)
         return self._readers
 
@@ -161,7 +161,7 @@ class _Wires:
     def skips(self) -> Iterator[tuple[Atom, int]]:
         """Adders with the source of their skip: an input from which another input also comes."""
         for adder in self.adders():
-            sources = list(dict.fromkeys(link.atom for link in self.frame.links[adder.index]))
+            sources = list(dict.fromkeys(link.atom for link in self.frame.flow(adder.index)))
             if len(sources) < 2:
                 continue
             # The skip comes from the earliest source; in order, that is the only candidate.
@@ -182,7 +182,7 @@ class _Wires:
             if at in seen or self.place[at] <= low:
                 continue
             seen.add(at)
-            for link in self.frame.links[at]:
+            for link in self.frame.flow(at):
                 if link.atom == skip:
                     steps.append(at)
                 else:
@@ -190,7 +190,7 @@ class _Wires:
         return list(dict.fromkeys(steps))
 
     def kind(self, adder: Atom, skip: int) -> str:
-        others = [link.atom for link in self.frame.links[adder.index] if link.atom != skip]
+        others = [link.atom for link in self.frame.flow(adder.index) if link.atom != skip]
         steps = self.first_steps(skip, others)
         if any(self.is_norm(step) for step in steps):
             return BEFORE

@@ -38,6 +38,8 @@ class Spelt:
         atoms, links = self.frame.program.atoms, self.frame.links
         while atoms[atom].kind in ("enter", "leave", "output") and port < len(links[atom]):
             link = links[atom][port]
+            if link.feed.kind == "feedback":
+                break
             atom, port = link.atom, link.port
         return atom, port
 

@@ -83,6 +83,15 @@ class Stated:
                 )
             )
 
+    def fed_back(self, atom: Atom) -> tuple[Shape, ...] | None:
+        """The one output of a block by its `shape:`; None where it has none."""
+        block = atom.block
+        if block is None or not isinstance(block.shape, tuple):
+            return None
+        at = block.key_spans.get("shape", block.span)
+        shape = self._read(block.shape, at, f"{block.path}.shape")
+        return None if shape is None else (shape,)
+
     def turns(self, atom: Atom, before: tuple[Shape, ...], after: tuple[Shape, ...]) -> None:
         """Whether a turn of a repeat gives what it takes."""
         problem = ""

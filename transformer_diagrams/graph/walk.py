@@ -63,6 +63,7 @@ class Walk:
             "enter": self._enter,
             "leave": self._leave,
         }
+        self._feed_back()
         for index in self.program.order:
             atom = self.program.atoms[index]
             steps[atom.kind](atom)
@@ -72,6 +73,20 @@ class Walk:
         for atom, block, table in self._tied:
             check_table(self.frame, atom, block, table, self.session.fault)
         return self.frame
+
+    def _feed_back(self) -> None:
+        """Give what is read one step later the shape that it is stated to have."""
+        program, outputs = self.program, self.frame.outputs
+        place = {index: n for n, index in enumerate(program.order)}
+        for reader in program.atoms:
+            for feed in reader.feeds:
+                source = program.atoms[feed.tap.atom]
+                if feed.kind != "feedback" or place[source.index] < place[reader.index]:
+                    continue
+                if outputs[source.index] is None:
+                    outputs[source.index] = self.stated.fed_back(source)
+                if outputs[source.index] is None:
+                    self.session.fault(faults.feedback_without_shape(source, feed))
 
     # -- how often things stand there ------------------------------------------------------------
 

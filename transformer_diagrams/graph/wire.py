@@ -310,6 +310,10 @@ class _Wirer:
             span = draft.block.span if draft.block is not None else self.spec.span
             return [Feed(source, kind=kind, span=span)]
         label = source.label.value if source.label is not None else ""
+        if source.feedback:
+            if not self.may_feed_back(source, draft, kind):
+                return []
+            kind = "feedback"
         return [
             Feed(
                 tap,
@@ -323,6 +327,22 @@ class _Wirer:
             )
             for tap in self.taps(source)
         ]
+
+    def may_feed_back(self, ref: Ref, draft: _Draft, kind: str) -> bool:
+        """Whether a block may read what another one gave one step ago; a fault if not."""
+        found = [self.drafts[tap.atom].kind for tap in self.taps(ref)]
+        hint = ""
+        if draft.kind not in ("op", "use") or kind != "data":
+            message = f"'{draft.id}' is no single block: what is fed back is read by an op or a use"
+            hint = f"let a block inside read it: from: {{feedback: {ref.target}}}"
+        elif "input" in found or "enter" in found:
+            message = f"'{ref.target}' comes in, and is no block that gave something one step ago"
+            hint = f"read it as it is: from: {ref.target}"
+        else:
+            return True
+        fault = Fault("feedback", message, ref.span, found=ref.target, hint=hint)
+        self.report(fault)
+        return False
 
     def taps(self, ref: Ref) -> list[Tap]:
         """The atoms' outputs that ``ref`` means. A structure may pass on another name."""
@@ -428,11 +448,12 @@ class _Wirer:
 
     def order(self, atoms: tuple[Atom, ...]) -> tuple[int, ...] | None:
         """Sources first, else as written. A cycle is a fault that names it."""
-        if all(feed.tap.atom < atom.index for atom in atoms for feed in atom.feeds):
+        feeds = [(feed.tap.atom, atom.index) for atom in atoms for feed in atom.now]
+        if all(source < reader for source, reader in feeds):
             return tuple(range(len(atoms)))
         cut: set[tuple[int, int]] = set()  # one wire of each cycle that has been told
         while True:
-            wires = ((feed.tap.atom, atom.index) for atom in atoms for feed in atom.feeds)
+            wires = iter(feeds)
             order, missing = sources_first(len(atoms), (wire for wire in wires if wire not in cut))
             if len(order) == len(atoms):
                 return None if cut else tuple(order)
@@ -455,7 +476,7 @@ class _Wirer:
             trail.append(at)
             at = next(
                 f.tap.atom
-                for f in atoms[at].feeds
+                for f in atoms[at].now
                 if missing[f.tap.atom] and (f.tap.atom, at) not in cut
             )
         ring = trail[step[at] :][::-1]
@@ -476,13 +497,16 @@ class _Wirer:
             (
                 (index, feed)
                 for index in ring
-                for feed in atoms[index].feeds
+                for feed in atoms[index].now
                 if feed.ref is not None and feed.tap.atom >= index
                 and feed.tap.atom == before[index]
             ),
             (ring[0], None),
         )
         span = backward.span if backward is not None else atoms[ring[0]].span
+        back = names[-1]
+        if backward is not None and backward.ref is not None and "@" not in backward.ref.target:
+            back = backward.ref.target
         notes = tuple((f"'{atoms[i].id}' is here", atoms[i].span) for i in ring[:_SHOWN])
         self.report(
             Fault(
@@ -491,7 +515,8 @@ class _Wirer:
                 span,
                 path=atoms[ring[0]].doc_path,
                 found=text,
-                hint="a diagram flows one way: take an input or an earlier block instead",
+                hint="take an input or an earlier block; or, where what it gave one step before "
+                f"is meant, say so: from: {{feedback: {back}}}",
                 notes=notes,
             )
         )

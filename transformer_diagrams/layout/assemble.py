@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import field
 
-from transformer_diagrams.graph.ir import BORDER, Edge, Graph, Group, Node
+from transformer_diagrams.graph.ir import BORDER, Edge, Graph, Group, Node, Return
 from transformer_diagrams.layout.branches import branched
 from transformer_diagrams.layout.callouts import Part, Room, leader
 from transformer_diagrams.layout.legend import legend as make_legend
 from transformer_diagrams.layout.measure import SHEETS, Context, size_node, stack_words
 from transformer_diagrams.layout.paper import Paper, rounded, snapped
 from transformer_diagrams.layout.placed import Note, Placed, Point, Wire, straightened
+from transformer_diagrams.layout.returns import end_of, wire_of
 from transformer_diagrams.layout.scene import Box, Label, Line, Rect, Scene
 from transformer_diagrams.layout.stream import output_places
 from transformer_diagrams.layout.strip import cells, room_before, swatch, tones_of
@@ -315,6 +316,34 @@ class _Builder:
             ):
                 self._line(scope, number, edge, None)
 
+        for number, back in enumerate(scope.group.returns):
+            if wire_of(number) in scope.wires:
+                self._return(scope, number, back)
+
+    def _return(self, scope: Inset, number: int, back: Return) -> None:
+        """A line back; it ends at the frame of what is drawn opened."""
+        drawn = self.rects.keys()
+        tail, head = (
+            end_of(tuple(p for path in paths for p in (path, f"{path}#frame")), drawn)
+            for paths in (back.tails, back.heads)
+        )
+        points = (self.paper.point(*p) for p in straightened(scope.points(wire_of(number))))
+        shape = f", {back.shape}" if back.shape is not None else ""
+        self.lines.append(
+            Line(
+                id=_back_id(scope, number),
+                points=tuple((rounded(x), rounded(y)) for x, y in points),
+                kind="feedback",
+                corner=self.ctx.sizes.line_corner,
+                tail=tail,
+                head=head,
+                when=back.when,
+                mark=back.mark,
+                net=f"{tail}~{back.port}",
+                title=f"{self._name(tail)} to {self._name(head)}, one step later{shape}",
+            )
+        )
+
     def _line(
         self,
         scope: Inset,
@@ -381,6 +410,10 @@ class _Builder:
                         -1,
                     )
                 port, index = edge.tail.port, scope.index
+                if (index, port) not in scope.parent.feeds:  # fed back to it: from its border
+                    frame = scope.group.path + "#frame" if scope.group.framed else ""
+                    net = f"{scope.group.path}#in{port}"
+                    return (net, frame, _flat(pieces), spine, when, mark, -1)
                 scope = scope.parent
                 number = scope.feeds[(index, port)]
             else:
@@ -431,6 +464,8 @@ class _Builder:
             at = Rect(rect.left + room, rect.top, text.width, text.height)
             if note.edge >= 0:
                 owner = self._owner_line(scope, note)
+            elif note.edge < -1:
+                owner = _back_id(scope, -2 - note.edge)
             self.labels.append(
                 _text(
                     f"{scope.group.path}#note{number}",
@@ -481,6 +516,10 @@ class _Builder:
         if isinstance(child, Node):
             return f"{child.path}#{edge.tail.port}"
         return self._upstream(scope, note.edge)[0]
+
+
+def _back_id(scope: Inset, number: int) -> str:
+    return f"{scope.group.path}#back{number}"
 
 
 def _flat(pieces: list[list[Point]]) -> list[Point]:

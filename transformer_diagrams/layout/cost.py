@@ -28,6 +28,8 @@ def cost(group: Group, placed: Placed, meets: Sequence[int] = ()) -> float:
     bends, kinks, length = 0, 0, 0.0
     starts: dict[int, list[float]] = defaultdict(list)
     for wire in placed.wires:
+        if wire.edge < 0:  # a line back runs beside what was placed
+            continue
         edge = group.edges[wire.edge]
         net = (edge.tail.child, edge.tail.port)
         if not wire.lane:

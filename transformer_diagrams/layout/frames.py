@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from transformer_diagrams.layout.placed import Gate, Note, Placed
+from transformer_diagrams.layout.placed import Note, Placed
 from transformer_diagrams.layout.remarks import set_remark
 from transformer_diagrams.layout.stages import FOLD_BEYOND, Aligned, Worded
 from transformer_diagrams.layout.strip import ROOM_AT_BADGE, add_strip, room_before, swatch
@@ -134,7 +134,8 @@ def _frame_across(w: Aligned, out: Placed) -> None:
     need += room_before(w.group.tone)
     need = max(need, words.width + 2 * s.title_pad_x if words else 0.0)
     if out.length < need:
-        _lengthen(out, need - out.length)
+        half = (need - out.length) / 2
+        out.lengthen(half, half)
     if words:
         v = _slot(out, words.width, s.title_pad_x, backward=False)
         u = s.title_pad_y + row + 0.5
@@ -160,30 +161,3 @@ def _slot(out: Placed, width: float, pad: float, *, backward: bool) -> float:
         if v - 6.0 < at < v + width + 6.0:
             v = at - 8.0 - width if backward else at + 8.0
     return v if pad <= v <= out.length - pad - width else pad
-
-
-def _lengthen(out: Placed, extra: float) -> None:
-    """Make room along the flow: half before the content, half after it."""
-    half = extra / 2
-    old = out.length
-    out.length += extra
-    for spot in out.spots:
-        spot.v += half
-    for note in out.notes:
-        note.v += half
-    for gates in (out.ins, out.outs):
-        for port, gate in gates.items():
-            if gate.side in ("low", "high"):
-                gates[port] = Gate(gate.side, gate.at + half)
-    for wire in out.wires:
-        wire.points = [
-            (
-                u,
-                0.0
-                if abs(v) < 0.01 and not wire.tap
-                else out.length
-                if abs(v - old) < 0.01
-                else v + half,
-            )
-            for u, v in wire.points
-        ]

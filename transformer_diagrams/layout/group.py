@@ -22,6 +22,7 @@ from transformer_diagrams.layout.ports import (
     straighten_ports,
 )
 from transformer_diagrams.layout.remarks import keep_room, place_remarks
+from transformer_diagrams.layout.returns import draw_returns
 from transformer_diagrams.layout.search import best
 from transformer_diagrams.layout.stages import Aligned, Ranked, Sides, Standing, Task, Worded
 from transformer_diagrams.layout.turned import place_turned
@@ -37,7 +38,9 @@ def place(group: Group, ctx: Context, sides: Sides | None = None, nested: bool =
     """
     sides = sides or {}
     if group.kind == "columns":
-        return place_columns(group, ctx, sides, place)
+        placed = place_columns(group, ctx, sides, place)
+        draw_returns(group, ctx, placed)
+        return placed
     if group.kind == "turned":
         return place_turned(group, ctx, place)
     look = (ctx.likeness.of(group), frozenset(sides.items()), nested, ctx.direction, ctx.shapes)
@@ -77,5 +80,6 @@ def lay_out(ranked: Ranked) -> Placed:
     out.notes += name_ports(standing, out.wires)
     out.notes += place_remarks(standing)
     draw_lanes(standing, out)
+    draw_returns(ranked.group, ranked.ctx, out)
     add_frame(standing, out)
     return out

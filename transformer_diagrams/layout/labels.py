@@ -60,6 +60,7 @@ def words_of(graph: Graph) -> tuple[str, ...]:
     for part in graph.parts():
         words.append(part.note)
         if isinstance(part, Group):
+            words += [back.label for back in part.returns if back.label]
             lines = {(e.tail, e.label): None for e in part.edges if e.kind != "residual"}
             words += [label for _, label in lines]
     return tuple(sorted(filter(None, words)))

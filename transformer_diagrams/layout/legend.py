@@ -15,6 +15,7 @@ MARKS = {
 }
 LINES = {
     "residual": "residual path",
+    "feedback": "one step later",
     "train": "in training only",
     "infer": "at inference only",
     "stop-gradient": "no gradient flows back",
@@ -55,7 +56,7 @@ def legend(
                 Line(
                     id=name,
                     points=((x, middle), (x + SAMPLE.width, middle)),
-                    kind="residual" if key == "residual" else "data",
+                    kind=key if key in ("residual", "feedback") else "data",
                     arrow=False,
                     when=key if key in ("train", "infer") else "always",
                     mark=key if key == "stop-gradient" else "",

@@ -26,7 +26,7 @@ class Gate:
 class Wire:
     """One edge inside a group: points from its tail to its head, in the group's coordinates."""
 
-    edge: int
+    edge: int  # below 0: a line back
     points: list[Point]
     lane: bool = False  # a residual path beside the stack
     tap: bool = False  # starts on another line, not on a box
@@ -107,6 +107,31 @@ class Placed:
         if self.lane is not None:
             self.lane += by
 
+    def lengthen(self, before: float, after: float) -> None:
+        """Make room along the flow, before and after the content; lines still reach the borders."""
+        old = self.length
+        self.length += before + after
+        for spot in self.spots:
+            spot.v += before
+        for note in self.notes:
+            note.v += before
+        for gates in (self.ins, self.outs):
+            for port, gate in gates.items():
+                if gate.side in ("low", "high"):
+                    gates[port] = Gate(gate.side, gate.at + before)
+        for wire in self.wires:
+            wire.points = [
+                (
+                    u,
+                    0.0
+                    if abs(v) < SAME and not wire.tap
+                    else self.length
+                    if abs(v - old) < SAME
+                    else v + before,
+                )
+                for u, v in wire.points
+            ]
+
     def move_gate(self, port: int, to: float) -> None:
         """Let an input with several readers enter as near to ``to`` as its trunk reaches.
 
@@ -126,7 +151,9 @@ class Placed:
             return
         old = self.lane
         for wire in self.wires:
-            if wire.lane:
+            if wire.edge < 0:  # it runs farther out
+                wire.points = [(u + to - old if u > old else u, v) for u, v in wire.points]
+            elif wire.lane:
                 wire.points = [(to if abs(u - old) < 0.01 else u, v) for u, v in wire.points]
         self.width += to - old
         self.lane = to

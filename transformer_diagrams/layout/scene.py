@@ -108,7 +108,7 @@ class Box:
 class Line:
     """An orthogonal path with rounded corners, from one box's border to another's.
 
-    kind    data | residual | leader
+    kind    data | residual | feedback | leader
     points  corner points, first on the tail's border, last on the head's border (arrow tip)
     """
 

@@ -18,6 +18,8 @@ def wishes_of(w: Filled, placed: Placed) -> dict[int, Sides]:
     """By child: ("order in", port) or ("order out", port) -> its place, where that is another."""
     lines: dict[tuple[int, str], dict[int, tuple[float, float]]] = defaultdict(dict)
     for wire in placed.wires:
+        if wire.edge < 0:
+            continue
         edge = w.group.edges[wire.edge]
         for kind, here, far in (("in", edge.head, 0), ("out", edge.tail, -1)):
             child = w.group.children[here.child] if here.child != BORDER else None

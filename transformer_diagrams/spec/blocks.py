@@ -32,6 +32,10 @@ from transformer_diagrams.spec.yaml_nodes import Map, Node, Scalar, Seq, kind_of
 _FIELD: Final = {"if": "condition", "with": "bind", "from": "sources", "repeat": "count"}
 
 
+_ENDS: Final = ("from", "feedback")
+"""The keys of a reference that name a block."""
+
+
 class _Kind:
     """The keys of one kind of block, its own first; of an op, its attributes are its own."""
 
@@ -608,7 +612,7 @@ class BlockReader:
         """`from:` one reference, a list of them, or a mapping port -> reference."""
         if isinstance(node, Seq):
             made = [self._ref(item, f"{path}[{i}]", None) for i, item in enumerate(node.items)]
-        elif isinstance(node, Map) and "from" not in node.entries:
+        elif isinstance(node, Map) and node.entries.keys().isdisjoint(_ENDS):
             made = []
             if not node.entries:
                 self.f.wrong(node, path, "a reference, a list or a mapping of them")
@@ -633,18 +637,24 @@ class BlockReader:
         if not isinstance(node, Map):
             target = self.f.plain["ref"](node, path)
             return None if target is None else Ref(target.value, target.span, port)
-        if "from" not in node.entries and not node.broken:
+        said = [word for word in _ENDS if word in node.entries]
+        if len(said) != 1 and not node.broken:
             self.f.fault(
-                "missing-key",
-                "this reference does not say where it comes from",
-                node,
+                "two-ends" if said else "missing-key",
+                "a reference is of now or of one step ago, not of both"
+                if said
+                else "this reference does not say where it comes from",
+                node.entries[said[1]][0] if said else node,
                 path,
                 found=describe(node),
-                expected="{from: ID, ...}",
+                expected="{from: ID, ...} or {feedback: ID, ...}",
             )
         values = self.f.mapping(node, path, REF, "a reference")
-        target = values.pop("from", None)
-        return None if target is None else Ref(target.value, target.span, port, **values)
+        now, before = values.pop("from", None), values.pop("feedback", None)
+        target = now or before
+        if target is None:
+            return None
+        return Ref(target.value, target.span, port, feedback=now is None, **values)
 
 
 def _base_name(use: str) -> str:

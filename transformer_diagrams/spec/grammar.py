@@ -116,7 +116,8 @@ SHOW: Final = _table(
 )
 
 REF: Final = _table(
-    Key("from", "ref", "The block (or block.port) or input.", required=True),
+    Key("from", "ref", "The block (or block.port) or input."),
+    Key("feedback", "ref", "Instead of from, of a later block or itself: what it gave a step ago."),
     Key("when", "choice", "Only in training, or only at inference; default: always.", WHEN),
     Key("mark", "choice", "Mark on the arrow.", EDGE_MARKS),
     Key("label", "label", "Text beside the arrow."),

@@ -112,6 +112,7 @@ class Ref:
     when: str = "always"  # always | train | infer
     mark: str = ""  # "", "stop-gradient", "ema"
     label: Text | None = None
+    feedback: bool = False  # what it gave one step ago
 
 
 @dataclass(frozen=True, slots=True)

@@ -277,7 +277,7 @@ def build() -> Schema:
     reference = {"anyOf": [_REF, _ref("reference")]}
     port_map = {
         **_any_names(reference),
-        "not": {"required": ["from"]},
+        "not": {"anyOf": [{"required": ["from"]}, {"required": ["feedback"]}]},
         "minProperties": 1,
         "description": "Port -> reference.",
     }
@@ -304,7 +304,10 @@ def build() -> Schema:
                 },
                 "additionalProperties": _VALUE,
             },
-            "reference": _mapping(REF),
+            "reference": {
+                **_mapping(REF),
+                "oneOf": [{"required": ["from"]}, {"required": ["feedback"]}],
+            },
             "sources": {
                 "anyOf": [_REF, _ref("reference"), _array(reference), port_map],
             },

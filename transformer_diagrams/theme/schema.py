@@ -14,7 +14,7 @@ from transformer_diagrams.errors import Fault, Span, did_you_mean
 
 COLOR = re.compile(r"#[0-9a-f]{6}\Z")
 TEXT_KINDS = ("title", "badge", "shape", "edge", "io", "header", "mark", "note")
-LINE_KINDS = ("data", "residual", "leader")
+LINE_KINDS = ("data", "residual", "feedback", "leader")
 ROLE_KEYS = ("fill", "stroke", "text", "dash", "weight")
 MARKS = ("frozen", "trained", "ema", "tied", "changed", "stop-gradient")
 DASHES = ("box", "train", "infer", "ema")

@@ -95,7 +95,7 @@ class Theme:
     """A whole look.
 
     text    colour by kind of label (title, badge, shape, edge, io, header, mark, note)
-    lines   data, residual, leader
+    lines   data, residual, feedback, leader
     frames  fills by depth of nesting, used in turn
     marks   colour of frozen, trained, ema, tied, changed, stop-gradient
     dashes  dash pattern, in points, of box, train, infer, ema
