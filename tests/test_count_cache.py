@@ -262,3 +262,13 @@ def test_windows_of_published_models(
     assert found.growth.number == full * each
     assert found.capped.number == windows * window * each
     assert found.total.number == (full * length + windows * min(window, length)) * each
+
+
+def test_the_state_of_a_scan_is_kept_whatever_the_length() -> None:
+    """Two layers of a state space keep one state [m, z] each, and nothing of a single token."""
+    found = kept(
+        "x: [d_t, m, z], decay: [d_t, m, z]",
+        "{repeat: 2, blocks: [{op: scan, id: s, from: {x: prev, decay: decay}, axis: 0}]}",
+    )
+    assert found.fixed.exact == parse("2 m z") == found.total.exact
+    assert found.per_token.exact == parse("0")

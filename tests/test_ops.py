@@ -34,10 +34,11 @@ RNG = np.random.default_rng(0)
 SIZES = {
     "d_t": 3, "d_s": 5, "d_m": 8, "d_h": 12, "d_K": 4, "d_V": 6, "d_R": 2, "d_c": 5, "d_e": 7,
     "n_h": 4, "n_g": 2, "n_q": 3, "q": 2, "r": 2, "k": 2, "K": 2, "N": 4, "V": 11, "V_d": 9,
-    "P": 4, "w": 8, "h": 8, "m": 5, "n": 3,
+    "P": 4, "w": 8, "h": 8, "m": 5, "n": 3, "B": 4,
 }  # fmt: skip
 INDEX_PORTS = {("gather", 1): 3, ("experts", 1): 4, ("scatter_mask", 0): 2, ("embedding", 0): 9,
                ("cross_entropy", 1): 4, ("id_map", 0): 9}
+POSITIVE = {"kl", "giou", "log"}  # shares, sizes of boxes
 
 
 EXAMPLES = [
@@ -67,10 +68,11 @@ def numeric(op: Op, example: Example) -> tuple[list[list[int]], dict[str, Any]]:
     return inputs, {name: in_numbers(v, kinds[name]) for name, v in example.attrs.items()}
 
 
-def array(op: Op, port: int, shape: list[int]) -> np.ndarray:
-    if (op.name, port) in INDEX_PORTS:
+def array(op: Op, port: int, shape: list[int], soft: bool = False) -> np.ndarray:
+    if (op.name, port) in INDEX_PORTS and not soft:
         return RNG.integers(0, INDEX_PORTS[op.name, port], shape)
-    return RNG.normal(size=shape) + (3 if op.name == "kl" else 0)
+    drawn = RNG.normal(size=shape)
+    return np.abs(drawn) + 1 if op.name in POSITIVE else drawn
 
 
 def random_weights(c: Call) -> dict[str, np.ndarray]:
@@ -112,7 +114,8 @@ def test_names_and_numbers_agree(op: Op, example: Example) -> None:
 )
 def test_executing_an_op_gives_the_shapes_of_its_rule(op: Op, example: Example) -> None:
     inputs, attrs = numeric(op, example)
-    arrays = [array(op, port, shape) for port, shape in enumerate(inputs)]
+    soft = bool(attrs.get("soft"))
+    arrays = [array(op, port, shape, soft) for port, shape in enumerate(inputs)]
     c = call(op.name, inputs, attrs)
     weights = random_weights(c)
     given = run(op.name, arrays, attrs, weights, bindings=SIZES)
@@ -170,7 +173,8 @@ def test_the_catalogue_is_complete() -> None:
         repeat_groups matmul einsum scale neg softcap clamp add sub mul relu gelu silu sigmoid tanh
         glu softmax causal_mask window_mask mask_add layernorm rmsnorm l2norm rope rel_bias top_k
         gather scatter_mask router experts combine cache shift slice stop_gradient dropout pool
-        cross_entropy kl argmax sample id_map identity mean svd conv2d attention_core box"""
+        cross_entropy kl mse l1 giou focal dice koleo contrastive hungarian sinkhorn scan exp log
+        softplus power argmax sample id_map identity mean svd conv2d attention_core box"""
     assert set(wanted.split()) <= set(registry.names())
 
 
@@ -536,7 +540,8 @@ FAULTS: list[tuple[str, list[Any], dict[str, Any], list[str]]] = [
      ["axis 2 of index = 3, top_k = 2"]),
     ("combine", [["t", 2, "d"], ["t", 3]], {}, ["axis 2 of x = 2, axis 2 of gates = 3"]),
     ("cache", [["g", 4, "k"], ["g", 5, "k"]], {}, ["axis 2 of k = 4, axis 2 of v = 5"]),
-    ("cross_entropy", [["t", "V"], ["t", "k"]], {}, ["stands for two different shapes"]),
+    ("cross_entropy", [["t", "V"], ["t", "k"]], {}, ["one axis fewer", "soft: true"]),
+    ("cross_entropy", [["t", "u", "V"], ["t"]], {}, ["stands for two different shapes"]),
     ("kl", [["t", 4], ["t", 5]], {}, ["axis 2 of p = 4, axis 2 of q = 5"]),
     ("conv2d", [[3, 5, 5]], {"out": 4, "kernel": 7}, ["kernel (7)", "axis 2 of x = 5"]),
     ("conv2d", [[10, 8, 8]], {"out": 4, "kernel": 3, "groups": 4},

@@ -187,6 +187,10 @@ class _Adder:
             self._work[work] = (applied, self._work.get(work, (applied, 0))[1] + 1)
             if "cache" in applied.op.does:
                 self.tally.caches.append(self._cached(atom, applied, everywhere))
+            elif "state" in applied.op.does:
+                axis = int(applied.attrs["axis"]) % applied.inputs[0].ndim
+                state = applied.inputs[0].with_axis(axis).numel()
+                self.tally.caches.append(Cached(self._layer(atom), state, everywhere))
 
     def _cached(self, atom: Atom, applied: Applied, times: Dim) -> Cached:
         layer, attrs = self._layer(atom), applied.attrs

@@ -11,10 +11,11 @@ from transformer_diagrams.ops.registry import (
     Call,
     Example,
     Op,
+    OpFault,
     Shape,
     family,
 )
-from transformer_diagrams.ops.rules import TARGETS_LAST, unify
+from transformer_diagrams.ops.rules import TARGETS_LAST, aligned, unify
 
 op = family("attention", Op)
 
@@ -136,10 +137,26 @@ def _core(c: Call) -> tuple[Shape, Dim, Dim]:
             c.require_equal(
                 mask.dims[place], bound[name], c.axis_of(3, place), bound.places[name], why
             )
+        _check_mask_heads(c)
     if _masks(c):
         c.require_at_most(bound["t"], bound["s"], TARGETS_LAST)
     pairs = Shape(q.dims[:-1]).numel() * bound["s"]
     return q.with_last(bound["v"]), pairs, bound["k"] + bound["v"]
+
+
+def _check_mask_heads(c: Call) -> None:
+    """Refuse a mask whose axes before [d_t, d_s] are neither 1 nor those of q."""
+    q, mask = c.inputs[0], c.inputs[3]
+    around = (Shape(q.dims[:-2], q.lead), Shape(mask.dims[:-2], mask.lead))
+    _, stretched = aligned(
+        c, around, (c.name(0), c.name(3)), after=2,
+        why="a mask is the same for all heads, or has its rows for each of them",
+    )
+    if c.name(0) in stretched:
+        raise OpFault(
+            f"{c.name(3)} has more axes than {c.name(0)} has heads ({c.shown()})",
+            "a mask is [d_t, d_s], or has the axes of q before them",
+        )
 
 
 def _masks(c: Call) -> bool:

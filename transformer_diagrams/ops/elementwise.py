@@ -172,6 +172,7 @@ _ACTIVATIONS: Mapping[str, tuple[str, str, Callable[[Array], Array]]] = {
     "silu": ("SiLU", "SwiGLU", lambda x: x * _sigmoid(x)),
     "sigmoid": ("sigmoid", "GLU", _sigmoid),
     "tanh": ("tanh", "", lambda x: np.tanh(x)),
+    "softplus": ("softplus", "", lambda x: np.logaddexp(0, x)),
     "identity": ("identity", "bilinear", lambda x: x),
 }
 
@@ -225,6 +226,7 @@ for _name, _summary in (
     ("silu", "x sigmoid(x) (arXiv:1702.03118)."),
     ("sigmoid", "1 / (1 + exp(-x))."),
     ("tanh", "Hyperbolic tangent."),
+    ("softplus", "log(1 + exp(x)): positive, such as the steps of a state space."),
 ):
     _pointwise(_name, _summary, _ACTIVATIONS[_name][0], role="activation")
 _pointwise("cos", "Cosine of the angle of a position: a table, made once, so no work.", r"$\cos$",
@@ -241,6 +243,18 @@ _pointwise(
     value=lambda c, x, w: [activate(c["kind"], x[0])],
     sample={"kind": "silu"},
     sample_label="SiLU",
+)
+_pointwise("exp", "Exponential function.", r"$\exp$", value=lambda c, x, w: [np.exp(x[0])])
+_pointwise("log", "Natural logarithm of positive values.", r"$\log$",
+           value=lambda c, x, w: [np.log(x[0])])
+_pointwise(
+    "power",
+    "Values to a fixed power, such as the square in a squared ReLU (arXiv:2109.08668).",
+    lambda c: f"$x^{{{decimal(c['exponent'])}}}$",
+    attrs=(Attr("exponent", "float", "the power", 2.0),),
+    value=lambda c, x, w: [x[0] ** c["exponent"]],
+    sample={"exponent": 2},
+    sample_label="$x^{2}$",
 )
 _pointwise("neg", "Change of sign. No work: it goes into the sum that follows.", "negate", cost=0,
            value=lambda c, x, w: [-x[0]])

@@ -105,6 +105,7 @@ FACTS: Mapping[str, str] = MappingProxyType(
         "share-heads": "repeats key/value heads for the query heads",
         "cut-heads": "cuts packed columns into heads",
         "cache": "keeps its inputs along `axis` for later; `kind: state` whatever the length",
+        "state": "carries a state of a fixed size along `axis`, from each position to the next",
     }
 )
 """What an op does in an architecture, as far as others ask; its record says it."""

@@ -253,10 +253,9 @@ def _range(c: Call) -> tuple[int, Dim, Dim]:
     size = c.x.dims[axis]
     start: Dim = c["start"]
     stop: Dim = size if c["stop"] is None else c["stop"]
-    begin, end = start.as_int(), stop.as_int()
-    if begin is not None and begin < 0:  # from the end, as in Python
+    if c.facts.positive(-start):  # from the end, as in Python
         start = size + start
-    if end is not None and end < 0:
+    if c.facts.positive(-stop):
         stop = size + stop
     where = c.axis_of(0, axis)
     c.require_at_most(stop, size, f"the slice ends beyond {where}")
@@ -293,6 +292,7 @@ op(
         Example([["n_h", "d_t", "d_K + d_R"]], [["n_h", "d_t", "d_R"]], {"start": "d_K"},
                 label="slice"),
         Example([[3, 6]], [[3, 3]], {"start": 2, "stop": -1}),
+        Example([["d_t", "N + K"]], [["d_t", "K"]], {"start": "-K"}),
         Example([[3, 6]], [[1, 6]], {"stop": 1, "axis": 0}),
     ),
 )
@@ -312,8 +312,7 @@ def _shift_shape(c: Call) -> tuple[Shape, ...]:
 def _distance(c: Call) -> Dim:
     """How far, whatever the direction."""
     by: Dim = c["by"]
-    number = by.as_int()
-    return -by if number is not None and number < 0 else by
+    return -by if c.facts.positive(-by) else by
 
 
 def _shift_value(c: Call, inputs: Arrays, weights: Tensors) -> list[Array]:
