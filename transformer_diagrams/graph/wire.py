@@ -515,8 +515,8 @@ class _Wirer:
                 span,
                 path=atoms[ring[0]].doc_path,
                 found=text,
-                hint="take an input or an earlier block; or, where what it gave one step before "
-                f"is meant, say so: from: {{feedback: {back}}}",
+                hint="a diagram flows one way: take an input or an earlier block instead; what a "
+                f"block gave one step before is marked: from: {{feedback: {back}}}",
                 notes=notes,
             )
         )
