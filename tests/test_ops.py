@@ -37,7 +37,8 @@ SIZES = {
     "P": 4, "w": 8, "h": 8, "m": 5, "n": 3, "B": 4,
 }  # fmt: skip
 INDEX_PORTS = {("gather", 1): 3, ("experts", 1): 4, ("scatter_mask", 0): 2, ("embedding", 0): 9,
-               ("cross_entropy", 1): 4, ("id_map", 0): 9}
+               ("cross_entropy", 1): 4, ("id_map", 0): 9,
+               ("pick_mask", 1): 3}
 POSITIVE = {"kl", "giou", "log"}  # shares, sizes of boxes
 
 

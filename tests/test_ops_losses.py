@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from graph_specs import check_of
 from scipy.optimize import linear_sum_assignment
 from scipy.special import log_softmax, softmax
 
@@ -272,3 +273,40 @@ def test_a_symbolic_slice_counts_from_the_end() -> None:
         assert str(c.op.shape(c)[0]) == wanted
     (y,) = run("slice", [np.arange(7)], {"start": "-N"}, bindings={"N": 3})
     assert y.tolist() == [4, 5, 6]
+
+
+# -- whole numbers --------------------------------------------------------------------------------
+
+PICKS = """
+title: Picks
+dims: {n: rows, k: picked, d: width}
+inputs: {x: [n, d], index: {shape: [k]%s}}
+blocks: [%s]
+"""
+
+
+@pytest.mark.parametrize(
+    ("dtype", "blocks", "said"),
+    [
+        ("", "{op: gather, from: {x: x, index: index}}", "say dtype: int"),
+        ("", "{op: reshape, id: r, to: [k, 1], from: index}, {op: gather, from: {x: x, index: r}}",
+         "say dtype: int"),
+        ("", "{op: linear, id: l, out: k, from: x}, {op: argmax, id: a},"
+         "{op: gather, from: {x: x, index: l}}", "'l' gives no index"),
+        ("", "{op: embedding, vocab: 9, width: d, from: x}", "say dtype: int"),
+        (", dtype: int", "{op: gather, from: {x: x, index: index}}", ""),
+        (", dtype: int", "{op: shift, from: index}, {op: gather, from: {x: x, index: prev}}", ""),
+        ("", "{op: argmax, id: a, from: x}, {op: gather, from: {x: x, index: a}}", ""),
+        ("", "{op: top_k, id: t, k: k, from: x}, {op: gather, from: [x, t.index]}", ""),
+        ("", "{op: box, id: b, from: x, out: [k]}, {op: gather, from: {x: x, index: b}}", ""),
+    ],
+)
+def test_an_index_holds_whole_numbers(dtype: str, blocks: str, said: str) -> None:
+    faults = check_of(PICKS % (dtype, blocks)).report.errors
+    wanted = [("dtype-mismatch", True)] if said else []
+    assert [(fault.code, said in fault.hint) for fault in faults] == wanted
+
+
+def test_real_numbers_as_an_index_are_refused_at_work() -> None:
+    with pytest.raises(OpFault, match="needs whole numbers as index, but it is float64"):
+        run("gather", [np.eye(3), np.array([0.0, 1.0])])

@@ -269,6 +269,23 @@ def stretched(frame: Frame, atom: Atom, links: tuple[Link, ...], what: str, text
     )
 
 
+def not_whole(
+    frame: Frame, atom: Atom, op: Op, links: tuple[Link, ...], place: int, what: str
+) -> Fault:
+    """An index that is no whole number."""
+    link = links[place]
+    made, index, _ = frame.origin(link.atom, link.port)
+    source = made.program.atoms[index]
+    return told(
+        atom,
+        "dtype-mismatch",
+        f"{what}: {op.port_name(place)} must hold whole numbers, but '{link.name}' holds float",
+        found=listed(links, frame.shapes(links)),
+        hint=f"if input '{source.id}' holds indices, say dtype: int" if source.kind == "input"
+        else f"'{source.id}' gives no index; argmax and top_k do",
+    )
+
+
 def op_refused(
     frame: Frame, atom: Atom, op: Op, links: tuple[Link, ...], what: str, error: OpFault
 ) -> Fault:

@@ -129,16 +129,39 @@ class Frame:
         return names[port] if port < len(names) else str(port)
 
     def dtype(self, atom: int, port: int) -> str:
-        """The type of the elements, where a spec's input or output states it."""
+        """The type of the elements: as a spec's input or output states it, or as an op gives it."""
         given = self.program.atoms[atom]
-        if given.port is not None:
+        if given.port is not None and given.port.dtype != "float":
             return given.port.dtype
-        if atom in self.uses:
-            used = self.uses[atom].program
-            stated = used.atoms[used.outputs[port]].port if port < len(used.outputs) else None
-            if stated is not None:
-                return stated.dtype
-        return "float"
+        frame, made, port = self.origin(atom, port)
+        port_of = frame.program.atoms[made].port
+        if port_of is not None:
+            return port_of.dtype
+        op = frame.applied[made].op if made in frame.applied else None
+        return "int" if op is not None and frame.output_name(made, port) in op.whole else "float"
+
+    def origin(self, atom: int, port: int) -> tuple[Frame, int, int]:
+        """Where the values of an output were made: behind used specs, and what only moves them."""
+        if atom in self.uses and port < len(self.uses[atom].program.outputs):
+            return self.uses[atom].origin(self.uses[atom].program.outputs[port], 0)
+        links, kind = self.links[atom], self.program.atoms[atom].kind
+        if kind == "op":
+            moved = atom in self.applied and self.applied[atom].op.moves
+            links, port = links[:1] if moved else (), 0 if moved else port
+        elif kind == "add":
+            links = ()
+        if port < len(links):
+            return self.origin(links[port].atom, links[port].port)
+        return self, atom, port
+
+    def is_real(self, atom: int, port: int) -> bool:
+        """Whether values are surely no whole numbers: of an input without `int`, or of an op."""
+        if self.dtype(atom, port) != "float":
+            return False
+        frame, made, _ = self.origin(atom, port)
+        if made in frame.applied:
+            return frame.applied[made].op.makes_real
+        return frame.program.atoms[made].kind == "input"
 
     def when(self, atom: int) -> str:
         """``when:`` of an atom: its own, else that of the nearest structure around it."""

@@ -241,7 +241,12 @@ class Walk:
         if links is None or attrs is None:
             return
         self.frame.links[atom.index] = links
-        applied = self._applier.apply(atom, op, attrs, links, f"'{block.id}' ({op.name})")
+        what = f"'{block.id}' ({op.name})"
+        for place in op.indexes(attrs):
+            if place < len(links) and self.frame.is_real(links[place].atom, links[place].port):
+                self.session.fault(faults.not_whole(self.frame, atom, op, links, place, what))
+                return
+        applied = self._applier.apply(atom, op, attrs, links, what)
         if applied is not None:
             self.stated.block(atom, applied.outputs)
         if "tied" in op.does and attrs.get("table"):

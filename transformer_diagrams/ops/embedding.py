@@ -22,6 +22,7 @@ op(
     summary="Look up a learned row for each integer: [d] -> [d, width].",
     role="embedding",
     param_role="embed_token",
+    whole=("x",),
     attrs=(
         Attr("vocab", "dim", "number of rows", required=True),
         Attr("width", "dim", "size of a row", required=True),

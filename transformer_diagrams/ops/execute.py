@@ -8,7 +8,7 @@ from typing import Any
 from transformer_diagrams.dims import Facts, const
 from transformer_diagrams.ops import registry
 from transformer_diagrams.ops.arrays import Array, Arrays, Tensors
-from transformer_diagrams.ops.registry import NOTHING, Call, OpFault, Shape
+from transformer_diagrams.ops.registry import NOTHING, Call, OpFault, Shape, not_whole
 
 
 def call(
@@ -59,6 +59,9 @@ def run(
     """
     c = call(name, [x.shape for x in inputs], attrs, bindings=bindings)
     c.op.shape(c)
+    for place in c.op.indexes(c.attrs):
+        if place < len(inputs) and inputs[place].dtype.kind not in "iu":
+            raise OpFault(not_whole(c.op, place, f"is {inputs[place].dtype}"))
     if c.op.value is None:
         raise OpFault(f"'{name}' cannot be executed: it has no value rule")
     for weight in c.op.tensors(c):

@@ -60,7 +60,7 @@ op(
     "`soft` the target is a distribution, and the logs are averaged by it.",
     role="loss",
     inputs=("logits", "target"),
-    ordered=True,
+    whole=("target",),
     attrs=(
         Attr("soft", "bool", "target is a distribution over the classes, as a teacher's, "
              "instead of one class", False),
@@ -253,7 +253,6 @@ op(
     "mask, over those rows where it is 1 (arXiv:2111.06377).",
     role="loss",
     inputs=("x", "target", "mask"),
-    ordered=True,
     optional=1,
     shape=_MSE.shape,
     work=_MSE.work,
@@ -271,7 +270,6 @@ op(
     "norm of a box's error (arXiv:2005.12872).",
     role="loss",
     inputs=("x", "target"),
-    ordered=True,
     attrs=(PAIRWISE,),
     shape=_L1.shape,
     work=_L1.work,
@@ -290,7 +288,6 @@ op(
     "the share of their hull that neither covers (arXiv:1902.09630).",
     role="loss",
     inputs=("x", "target"),
-    ordered=True,
     attrs=(
         PAIRWISE,
         Attr("form", "enum", "a box is centre and size, or two corners", "center",

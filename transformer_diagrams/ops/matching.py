@@ -65,6 +65,7 @@ op(
     role="topk",
     inputs=("cost",),
     outputs=("index",),
+    whole=("index",),
     shape=_hungarian_shape,
     text="Hungarian matching",
     value=_hungarian_value,

@@ -62,6 +62,7 @@ op(
     role="topk",
     param_role="router",
     outputs=("gates", "index"),
+    whole=("index",),
     attrs=(
         EXPERTS,
         TOP,
@@ -186,6 +187,7 @@ op(
     role="ffn",
     param_role="routed_experts",
     inputs=("x", "index"),
+    whole=("index",),
     optional=1,
     attrs=(
         EXPERTS,

@@ -591,6 +591,11 @@ def divisors(number: int, *, around: int = 0, most: int = 12) -> tuple[int, ...]
     return (*below[len(below) - low :], *above[: most - low])
 
 
+def not_whole(op: Op, place: int, but: str) -> str:
+    """Words for an input that must hold whole numbers."""
+    return f"'{op.name}' needs whole numbers as {op.port_name(place)}, but it {but}"
+
+
 Rule = Callable[[Call], Any]
 Value = Callable[[Call, Arrays, Tensors], Any]
 P = ParamSpec("P")
@@ -614,6 +619,7 @@ class Op:
     optional  how many of the last inputs may be left out
     least     variadic: how many inputs it needs
     ordered   which input is which matters: a figure keeps their order, or says it
+    whole     input and output ports that hold whole numbers: an index, a class, a token
     outputs   names of the output ports; () when their number depends on the attributes
     attrs     options
     shape     Call -> output shapes; checks everything, raises OpFault
@@ -640,6 +646,7 @@ class Op:
     least: int = 0
     ordered: bool = False
     outputs: tuple[str, ...] = ("y",)
+    whole: tuple[str, ...] = ()
     attrs: tuple[Attr, ...] = ()
     shape: Rule = unchanged
     weights: Rule | None = None
@@ -666,6 +673,22 @@ class Op:
     def port_name(self, index: int) -> str:
         """The name of an input port; those beyond the named ones have their number, from 1."""
         return self.inputs[index] if index < len(self.inputs) else f"input {index + 1}"
+
+    @property
+    def moves(self) -> bool:
+        """Whether it gives the values of its first input as they are."""
+        return bool({"carry", "form", "cut", "join", "pick"} & {*self.does})
+
+    @property
+    def makes_real(self) -> bool:
+        """Whether what it gives is hardly ever a whole number."""
+        return bool({"map", "product", "softmax", "nonlinear", "whole-rows", "core", "table"}
+                    & {*self.does})
+
+    def indexes(self, attrs: Mapping[str, Any]) -> tuple[int, ...]:
+        """The inputs that must hold whole numbers; a soft target need not."""
+        names = () if attrs.get("soft") else self.whole
+        return tuple(place for place, name in enumerate(self.inputs) if name in names)
 
     @property
     def attr_names(self) -> tuple[str, ...]:

@@ -41,6 +41,7 @@ op(
     "their indices. Work is one comparison an element.",
     role="topk",
     outputs=("values", "index"),
+    whole=("index",),
     attrs=(Attr("k", "dim", "how many", required=True), axis_attr("the axis")),
     shape=_top_k_shape,
     work=lambda c: c.x.numel(),
@@ -80,6 +81,7 @@ op(
     summary="Pick entries along an axis by index: x [s, ..], index [t, k] -> [t, k, ..]; or, "
     "`rowwise`, from each row of x its own: x [t, n], index [t, k] -> [t, k].",
     inputs=("x", "index"),
+    whole=("index",),
     attrs=(
         axis_attr("the axis that is picked from; the axes of index replace it", 0),
         Attr("rowwise", "bool", "each row along the last axis is picked from by its own "
@@ -104,6 +106,7 @@ for _name, _words in (
     op(
         name=_name,
         summary=_words,
+        whole=("y",),
         shape=lambda c: (Shape(c.need_axes(0, 1).dims[:-1], c.x.lead),),
         work=lambda c: c.x.numel(),
         text=_name,
@@ -119,6 +122,7 @@ op(
     name="id_map",
     summary="Integers to integers by a fixed table, such as draft to target vocabulary.",
     role="data",
+    whole=("x", "y"),
     attrs=(Attr("size", "dim", "entries of the table, which is no parameter"),),
     text="id map",
     examples=(
