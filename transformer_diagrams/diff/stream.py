@@ -22,6 +22,7 @@ from transformer_diagrams.graph.ir import Group, Node
 from transformer_diagrams.ops import registry
 from transformer_diagrams.text import plain
 
+_TURNS = ("repeat", "pattern")  # groups that are done more than once
 _ASIDE = ("rescale", "gate", "carry", "cut")  # may stand before the last norm
 _PLACES = {  # (norm first in the branch, norm last in the branch, norm after the sum)
     (True, False, False): "pre-norm residuals: a norm first in each branch",
@@ -182,7 +183,7 @@ class Stream:
     def _stacks(self) -> list[Group]:
         found: dict[str, Group] = {}
         for part in self.flat.parts:
-            outer = next((g for g in part.around if g.kind == "repeat"), None)
+            outer = next((g for g in part.around if g.kind in _TURNS), None)
             if outer is not None:
                 found.setdefault(outer.path, outer)
         return list(found.values())
@@ -192,7 +193,7 @@ class Stream:
         for child in group.children:
             if isinstance(child, Node):
                 continue
-            if child.kind == "repeat":
+            if child.kind in _TURNS:
                 text, key = self._stack(child)
             elif child.kind in ("group", "columns", "use") and not self._is_site(child):
                 text, key = self._stack(child)
@@ -204,8 +205,10 @@ class Stream:
                 keys.append(key)
         count = plain(group.badge).replace("×", "").strip()
         inner, known = ", ".join(words), ", ".join(keys)
-        if group.kind != "repeat" or not inner:
+        if group.kind not in _TURNS or not inner:
             return f"({inner})" if inner else "", f"({known})" if known else ""
+        if group.kind == "pattern":  # the counts are of its kinds
+            return f"{count} in a pattern: {inner}", f"pattern: {known}"
         any_count = "N" if count.replace("_", "").isalnum() and not count.isdigit() else count
         return f"{count} x ({inner})", f"{any_count} x ({known})"
 

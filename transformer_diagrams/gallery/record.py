@@ -153,7 +153,8 @@ def _facts(
         name = plain(part.label) or what
         params = part.params if part.params is not None else learned
     else:
-        what = {"repeat": f"repeated {plain(part.badge)}".strip()}.get(part.kind, "")
+        repeated = f"repeated {plain(part.badge)}".strip()
+        what = repeated if part.kind in ("repeat", "pattern") else ""
         name = plain(part.title) or part.kind
         params = learned
     facts = {

@@ -29,7 +29,7 @@ from transformer_diagrams.graph.spelt import Spelt
 from transformer_diagrams.spec.model import Block, PortSpec
 
 _SYMBOL = re.compile(r"[A-Za-z](_[A-Za-z0-9]+)?'*")
-_KINDS = {"column": "group", "branch": "group", "parallel": "group", "pattern": "repeat"}
+_KINDS = {"column": "group", "branch": "group", "parallel": "group"}
 _MOST_TURNS = 200  # in a strip
 
 
@@ -495,7 +495,7 @@ def kind_of_turns(group: Group) -> Group:
     if title or only.form != "box" or only.note:
         return group
     node = replace(only, note=group.badge, tone=group.tone)
-    return replace(group, children=(node,), framed=False, badge="", tone=-1)
+    return replace(group, children=(node,), framed=False, tone=-1)
 
 
 def in_frame(group: Group) -> Group:

@@ -120,10 +120,10 @@ class Turns:
 class Group:
     """A container. Its children are listed in order of first need.
 
-    kind      root | use (opened) | repeat | group | residual | columns
+    kind      root | use (opened) | repeat | pattern (around repeats) | group | residual | columns
     framed    drawn with a border and a title
     badge     mixed text, e.g. "$32 \\times$"
-    turns     of a repeat with turns of several kinds; each kind is a repeat in it, with a ``tone``
+    turns     of a pattern: the order of its turns; each kind is a repeat in it, with a ``tone``
     """
 
     path: str
