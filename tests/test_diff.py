@@ -441,3 +441,27 @@ def test_no_op_is_named_by_the_comparison() -> None:
     named = re.compile(r'(?:op|ops|name) (?:==|!=|in|not in) [("]+(\w+)"')
     words = {word for file in folder.glob("*.py") for word in named.findall(file.read_text())}
     assert not words & set(registry.names())
+
+
+CELL = """
+title: A cell
+dims: {d_h: width}
+inputs: {x: [d_h]}
+blocks:
+  - {op: linear, id: new, out: d_h}
+  - {op: linear, id: old, out: d_h, from: READS}
+  - {op: add, id: sum, from: [new, old]}
+  - {op: activation, id: h, kind: tanh, shape: [d_h]}
+"""
+
+
+def test_what_is_read_one_step_later_is_wiring() -> None:
+    texts = [CELL.replace("READS", reads) for reads in ("{feedback: h}", "{feedback: sum}")]
+    one, other = (
+        Model.from_text(text.replace("[new, old]}", "[new, old], shape: [d_h]}"), name="cell.yaml")
+        for text in texts
+    )
+    assert told(compared(one, one)) == set()
+    assert told(compared(one, other)) == {
+        ("wiring", "Linear reads h (one step before)", "Linear reads sum (one step before)")
+    }

@@ -377,13 +377,14 @@ def _wiring(
     found = []
     for m, n in pairs.both:
         one, other = a.flat.parts[m], b.flat.parts[n]
-        before = [(partner.get(w.part), w.port, w.mark) for w in one.wires]
-        after = [(w.part, w.port, w.mark) for w in other.wires]
+        wires_a, wires_b = (*one.wires, *one.earlier), (*other.wires, *other.earlier)
+        before = [(partner.get(w.part), w.port, w.mark) for w in wires_a]
+        after = [(w.part, w.port, w.mark) for w in wires_b]
         known = all(number is not None for number, _, _ in before)
         if not known or before == after or sorted(map(str, before)) == sorted(map(str, after)):
             continue
-        reads_a = joined(_read(a, w.part, w.mark) for w in one.wires) or "nothing"
-        reads_b = joined(_read(b, w.part, w.mark) for w in other.wires) or "nothing"
+        reads_a = joined(_read(a, w.part, w.mark) for w in wires_a) or "nothing"
+        reads_b = joined(_read(b, w.part, w.mark) for w in wires_b) or "nothing"
         texts = f"{name_of(one)} reads {reads_a}", f"{name_of(other)} reads {reads_b}"
         found.append(_between("wiring", one, other, *texts))
     return found

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import field
 from functools import cache
 
-from transformer_diagrams.graph.ir import BORDER, Edge, Graph, Group, Node
+from transformer_diagrams.graph.ir import BORDER, Edge, Graph, Group, Node, Return
 from transformer_diagrams.ops import registry
 from transformer_diagrams.ops.registry import Shape
 from transformer_diagrams.records import dataclass
@@ -49,6 +49,7 @@ class Leaf:
     around: tuple[Group, ...]
     wires: tuple[Inlet, ...] = ()
     readers: list[int] = field(default_factory=list)
+    earlier: tuple[Inlet, ...] = ()  # what it reads of one step before
 
     @property
     def op(self) -> str:
@@ -93,6 +94,9 @@ class Flat:
         self.parts: list[Leaf] = []
         root = self._enter(graph.root, None, 0, ())
         self._join(root)
+        for group in (part for part in graph.parts() if isinstance(part, Group)):
+            for back in group.returns:
+                self._feed_back(back)
         for part in self.parts:
             for wire in part.wires:
                 if part.index not in self.parts[wire.part].readers:
@@ -127,6 +131,17 @@ class Flat:
                 if edge is not None and found is not None:
                     wires.append(Inlet(*found, given.name, edge.mark))
             part.wires = tuple(wires)
+
+    def _feed_back(self, back: Return) -> None:
+        """Tell a reader what it is fed back; of an opened spec, its last and its first part."""
+        tails, heads = (
+            [p for p in self.parts if p.path == path or p.path.startswith(f"{path}/")]
+            for path in (back.tails[0], back.heads[0])
+        )
+        if tails and heads:
+            mark = ", ".join(filter(None, ("one step before", back.mark)))
+            inlet = Inlet(tails[-1].index, back.port, "", mark)
+            heads[0].earlier = (*heads[0].earlier, inlet)
 
     def _tail(self, place: _Place, edge: Edge | None) -> tuple[int, int] | None:
         """The part and port behind an edge of ``place``, through any number of borders."""
