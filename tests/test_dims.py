@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import random
 import subprocess
 import sys
 import time
@@ -611,3 +612,57 @@ def test_many_shapes_are_read_and_compared_quickly() -> None:
         assert facts.equal(a, b) is YES
         assert facts.equal(parse("d_t"), parse("d_t")) is YES
     assert time.process_time() - begun < 8  # on a busy machine
+
+
+# -- strides --------------------------------------------------------------------------------------
+
+# (conditions, a formula, what it is then, and how it is printed)
+STRIDES = [
+    (["32 | H"], "floor((H - 4)/8) + 1", "H/8", "H / 8"),
+    (["32 | H"], "floor((H + 6 - 7)/2) + 1", "H/2", "H / 2"),
+    (["32 | H"], "floor((floor((H - 1)/2) + 1 - 1)/2) + 1", "H/4", "H / 4"),
+    (["32 P | H"], "floor((H - 4)/8) + 1", "H/8", "H / 8"),
+    (["n | a"], "floor((a + r)/n)", "a/n + floor(r/n)", "a / n + floor(r / n)"),
+    (["n | a"], "floor((a - r)/n)", "a/n + floor(-r/n)", "a / n + floor(-r / n)"),
+    (["n | a"], "ceil((a + r)/n)", "a/n + ceil(r/n)", "a / n + ceil(r / n)"),
+    (["n | a"], "(a + r) % n", "r % n", "r % n"),
+    (["n | a", "r < n"], "floor((a + r)/n)", "a/n", "a / n"),
+    (["m n | a"], "floor((a k + r)/n)", "a k/n + floor(r/n)", "a k / n + floor(r / n)"),
+    (["n | a + b"], "floor((a + b + r)/n)", "(a + b)/n + floor(r/n)", "(a + b) / n + floor(r / n)"),
+    (["n + 1 | a"], "floor(a/(n + 1))", "a/(n + 1)", "a / (n + 1)"),
+    (["P | H"], "floor((H - P)/P) + 1", "H/P", "H / P"),
+    (["P | H", "P | W"], "floor(H/P) floor(W/P)", "H W/P^2", "H W / P^2"),
+]
+
+
+@pytest.mark.parametrize(("conditions", "text", "wanted", "shown"), STRIDES)
+def test_a_stated_division_proves_a_stride(
+    conditions: list[str], text: str, wanted: str, shown: str
+) -> None:
+    facts = Facts(conditions=map(parse_condition, conditions))
+    assert facts.equal(parse(text), parse(wanted)) is Verdict.YES
+    assert str(facts.reduce(parse(text))) == shown
+    assert Facts().equal(parse(text), parse(wanted)) is not Verdict.NO
+    rng, tried = random.Random(text), 0
+    names = sorted(parse(text).free | {n for c in conditions for n in parse_condition(c).free})
+    while tried < 40:
+        numbers = {name: rng.randint(1, 12) * rng.choice([1, 1, 8, 32]) for name in names}
+        if all(Facts().holds(parse_condition(c), numbers) for c in conditions):
+            tried += 1
+            value = parse(text).evaluate(numbers)
+            assert value == parse(wanted).evaluate(numbers)
+            assert value == facts.reduce(parse(text)).evaluate(numbers)
+
+
+@pytest.mark.parametrize(
+    ("conditions", "a", "b"),
+    [
+        (["4 | H"], "floor((H - 4)/8) + 1", "H/8"),  # H = 4
+        (["n | a"], "floor((a + r)/n)", "a/n"),
+        (["n | a + b"], "floor((a + r)/n)", "a/n + floor(r/n)"),
+        (["n | a"], "floor((a + r)/(2 n))", "a/(2 n) + floor(r/(2 n))"),
+    ],
+)
+def test_what_no_division_proves_stays_open(conditions: list[str], a: str, b: str) -> None:
+    facts = Facts(conditions=map(parse_condition, conditions))
+    assert facts.equal(parse(a), parse(b)) is not Verdict.YES

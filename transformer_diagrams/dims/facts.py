@@ -265,6 +265,11 @@ class Facts:
         """Whether ``d >= 0`` is proved."""
         return never_negative(d, known=tuple(self._known))
 
+    @property
+    def whole_fractions(self) -> tuple[Dim, ...]:
+        """The fractions that the conditions make whole numbers."""
+        return tuple(self._whole)
+
     def is_whole(self, d: Dim) -> bool:
         """Whether ``d`` (reduced) is a whole number by its form and the divisibility facts."""
         _, rest = split_whole(d)

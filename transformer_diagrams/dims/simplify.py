@@ -12,6 +12,7 @@ from transformer_diagrams.dims.formula import (
     Dim,
     Opaque,
     apply,
+    const,
     divided,
     of_poly,
     over,
@@ -41,17 +42,16 @@ def _reduced_atom(atom: Opaque, facts: Facts) -> Dim:
     args = tuple(reduced_atoms(arg.subs(facts.rules), facts) for arg in atom.args)
     if atom.kind == "mod":
         a, b = args
-        if facts.is_whole(divided(a, b)):
+        whole, rest = _whole_part(divided(a, b), facts)
+        if not rest.terms:
             return ZERO
+        if whole.terms and not b.depth:
+            a = b * rest
         if facts.not_negative(a) and facts.positive(b - a):
             return a
         return apply("mod", a, b)
     if atom.kind in ("floor", "ceil"):
-        outside, rest = split_whole(args[0])
-        for top, bottom in rest.divisions:
-            part = divided(top, bottom)
-            if facts.is_whole(part):
-                outside, rest = outside + part, rest - part
+        outside, rest = _whole_part(args[0], facts)
         if rest.terms and facts.not_negative(rest):
             if atom.kind == "floor" and facts.positive(1 - rest):
                 rest = ZERO
@@ -60,6 +60,36 @@ def _reduced_atom(atom: Opaque, facts: Facts) -> Dim:
         return outside + apply(atom.kind, rest)
     kept = not_idle(atom.kind, args, lambda a, b: facts.le(a, b) is Verdict.YES)
     return apply(atom.kind, *kept)
+
+
+def _whole_part(d: Dim, facts: Facts) -> tuple[Dim, Dim]:
+    """``d`` as a part that the facts make whole, and the rest: (a + r)/n is a/n and r/n."""
+    outside, rest = split_whole(d)
+    for top, bottom in rest.divisions:
+        part = divided(top, bottom)
+        if facts.is_whole(part):
+            outside, rest = outside + part, rest - part
+    top, bottom = over(rest)
+    if len(top.terms) > 1:
+        for mono, c in top.terms:
+            part = divided(of_poly({mono: c}), bottom)
+            if facts.is_whole(part):
+                outside, rest = outside + part, rest - part
+        for fact in facts.whole_fractions:
+            part = _multiple_in(rest, fact)
+            outside, rest = outside + part, rest - part
+    return outside, rest
+
+
+def _multiple_in(d: Dim, fact: Dim) -> Dim:
+    """The whole multiple of ``fact`` that leaves ``d`` with fewer terms; 0, if there is none."""
+    if len(fact.terms) < 2 or d.den != fact.den:
+        return ZERO
+    there = dict(d.terms)
+    times = divided(const(there.get(fact.terms[0][0], 0)), const(fact.terms[0][1]))
+    if times.as_int() is None or len((d - times * fact).terms) >= len(d.terms):
+        return ZERO
+    return times * fact
 
 
 def canonical(d: Dim, facts: Facts) -> Dim:
