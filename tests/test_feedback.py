@@ -46,7 +46,19 @@ blocks:
     id: last
     shape: [d_t, d_m]
 """).replace("d_x: input width, d_h: state width, L: layers}", "d_m: width, d_h: hidden}")
-CASES = {"rnn": RNN, "loop": LOOP, "opened": INTO_OPENED}
+WORDS = HEAD + """
+inputs: {x: [d_h]}
+blocks:
+  - group:
+      - {op: linear, id: a, out: d_h}
+      - {op: box, id: b, label: Box, from: [prev, {feedback: e, label: far}]}
+    title: Inner
+  - residual:
+      - {op: box, id: c, label: Longer, from: [prev, {feedback: c, label: one}], shape: [d_h]}
+      - {op: box, id: e, label: Last, from: [prev, {feedback: e, label: two}], shape: [d_h]}
+      - {op: add, from: [prev, c]}
+"""
+CASES = {"words": WORDS, "rnn": RNN, "loop": LOOP, "opened": INTO_OPENED}
 
 
 def scene_of(text: str, direction: str = "up", **options: object) -> Scene:
@@ -145,7 +157,7 @@ def test_lines_back_end_at_the_sides_of_their_boxes(name: str, direction: str) -
     assert lint(scene, theme.get()).findings == ()
     boxes = {box.id: box for box in scene.boxes}
     lines = [line for line in scene.lines if line.kind == "feedback" and line.tail]
-    assert len(lines) == {"rnn": 1, "loop": 2, "opened": 2}[name]
+    assert len(lines) == {"words": 3, "rnn": 1, "loop": 2, "opened": 2}[name]
     across = direction == "right"
     for line in lines:
         rects = boxes[line.tail].rect, boxes[line.head].rect

@@ -120,17 +120,12 @@ class Placed:
                 if gate.side in ("low", "high"):
                     gates[port] = Gate(gate.side, gate.at + before)
         for wire in self.wires:
-            wire.points = [
-                (
-                    u,
-                    0.0
-                    if abs(v) < SAME and not wire.tap
-                    else self.length
-                    if abs(v - old) < SAME
-                    else v + before,
-                )
-                for u, v in wire.points
-            ]
+            (u, first), (w, last) = wire.points[0], wire.points[-1]
+            wire.points = [(u, v + before) for u, v in wire.points]
+            if abs(first) < SAME and not wire.tap:
+                wire.points = straightened([(u, 0.0), *wire.points])
+            if abs(last - old) < SAME:
+                wire.points = straightened([*wire.points, (w, self.length)])
 
     def move_gate(self, port: int, to: float) -> None:
         """Let an input with several readers enter as near to ``to`` as its trunk reaches.
@@ -155,6 +150,9 @@ class Placed:
                 wire.points = [(u + to - old if u > old else u, v) for u, v in wire.points]
             elif wire.lane:
                 wire.points = [(to if abs(u - old) < 0.01 else u, v) for u, v in wire.points]
+        for note in self.notes:
+            if note.edge < -1 and note.u > old:  # the words of a line back
+                note.u += to - old
         self.width += to - old
         self.lane = to
 

@@ -7,8 +7,9 @@ the one is taken that meets least. In `Placed.wires` they have numbers of their 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import field, replace
 from itertools import pairwise, product
 
 from transformer_diagrams.graph.ir import Group, Node, Return
@@ -18,12 +19,15 @@ from transformer_diagrams.records import dataclass
 from transformer_diagrams.text import measure
 
 HEIGHTS = (0.5, 0.66, 0.34, 0.8, 0.2)  # where a line may leave or enter a side
-OWN = 12.5  # between out of and into one and the same box
-NEAR = 5.0  # from what it must not touch
+PLACES = (*HEIGHTS, 0.58, 0.42, 0.9, 0.1)  # of its words along a run
+OWN = 12.5  # least offset between two runs, so between out of and into one and the same box
+NEAR = 6.0  # from what it must not touch
 BESIDE = 4.0  # from a lane to its words
 # What a way costs, in points of its length.
 BOX, WORD, ALONG, CROSS, WIDER, LOW = 2000.0, 600.0, 600.0, 60.0, 0.5, 6.0
 UNEVEN = 1.5  # a point between an end and the middle of its side
+WORDED = 12  # ways beside which words are tried
+KINK = 300.0  # an offset of less than OWN
 
 Rect = tuple[float, float, float, float]  # u, v, u, v
 
@@ -92,14 +96,24 @@ def draw_returns(group: Group, ctx: Context, out: Placed) -> None:
     for number in shown:
         (tail, head), back = ends[number], group.returns[number]
         survey = _Survey((tail, back.port)).add(group, out)
-        ways = [*_ways(survey, tail, head, ctx), *_around(survey, tail, head, out, ctx)]
-        points = min(ways, key=lambda way: _cost(way, survey, out, (tail, head)))
+        ways = list(_ways(survey, tail, head, ctx))
+        if tail != head:
+            ways += _around(survey, tail, head, out, ctx)
+        costs = sorted((_cost(way, survey, out, (tail, head)), n) for n, way in enumerate(ways))
+        if back.label:  # of the best, one beside which its words have room
+            costs = [(spent + WORD * _words(back, ways[n], survey, ctx)[1], n)
+                     for spent, n in costs[:WORDED]]  # fmt: skip
+        points = ways[min(costs)[1]]
         out.wires.append(Wire(wire_of(number), points, lane=True))
-        note = _words(back, points, survey, ctx)
-        if note is not None:
-            note.edge = wire_of(number)
-            out.notes.append(note)
-        _make_room(out, points, note)
+        _make_room(out, points)
+    for number in shown:  # words, when all lines are there
+        back = group.returns[number]
+        if back.label:
+            points = next(w.points for w in out.wires if w.edge == wire_of(number))
+            survey = _Survey().add(group, out)
+            note, _ = _words(back, points, survey, ctx)
+            out.notes.append(replace(note, edge=wire_of(number)))
+            _make_room(out, [(note.u, note.v), (note.u + note.du, note.v + note.dv)])
 
 
 def _ways(survey: _Survey, tail: str, head: str, ctx: Context) -> Iterator[list[Point]]:
@@ -144,6 +158,8 @@ def _around(
     for channel in (-gap, out.length + gap):
         for side, lane in lanes(one, channel):
             for into, last in lanes(other, channel):
+                if last == lane:  # nothing to go around
+                    continue
                 yield [(side, begin), (lane, begin), (lane, channel), (last, channel),
                        (last, end), (into, end)]  # fmt: skip
 
@@ -175,24 +191,27 @@ def _cost(way: list[Point], survey: _Survey, out: Placed, ends: tuple[str, str])
             abs(point[1] - (rect[1] + rect[3]) / 2)
             for point, rect in zip((way[0], way[-1]), own, strict=True)
         )
+        spent += KINK * sum(math.dist(a, b) < OWN for a, b in pairwise(way[1:-1]))
     us, vs = [u for u, _ in way], [v for _, v in way]
     wider = max(0.0, max(us) - out.width) - min(0.0, *us)
     longer = max(0.0, max(vs) - out.length) - min(0.0, *vs)
     return spent + WIDER * (wider + longer)
 
 
-def _words(back: Return, points: list[Point], survey: _Survey, ctx: Context) -> Note | None:
-    """The words of a line back, beside its longest run that leaves them room."""
-    if not back.label:
-        return None
+def _words(
+    back: Return, points: list[Point], survey: _Survey, ctx: Context
+) -> tuple[Note, int]:
+    """The words of a line back, beside its longest run that leaves them room, and what they hit."""
     size = ctx.sizes.font_edge
     text = measure(back.label, size)
     du, dv = (text.height, text.width) if ctx.across else (text.width, text.height)
     runs = _runs(points)
     taken = [*survey.boxes, *survey.words, *survey.runs, *runs]
+    for u0, v0, u1, v1 in survey.frames:
+        taken += [(u0, v0, u0, v1), (u1, v0, u1, v1), (u0, v0, u1, v0), (u0, v1, u1, v1)]
     places = []
     for u0, v0, u1, v1 in sorted(runs, key=lambda run: run[0] + run[1] - run[2] - run[3]):
-        for share, outward in product(HEIGHTS, (True, False)):
+        for share, outward in product(PLACES, (True, False)):
             if u1 - u0 < SAME:
                 u = u0 + BESIDE if outward is (u0 >= points[0][0]) else u0 - BESIDE - du
                 places.append((u, v0 + share * (v1 - v0) - dv / 2))
@@ -205,17 +224,15 @@ def _words(back: Return, points: list[Point], survey: _Survey, ctx: Context) -> 
         return sum(_meets(rect, other, BESIDE / 2) for other in taken)
 
     u, v = min(places, key=hits)
-    return Note(back.label, "edge", u, v, du, dv, size)
+    return Note(back.label, "edge", u, v, du, dv, size), hits((u, v))
 
 
-def _make_room(out: Placed, points: list[Point], note: Note | None) -> None:
+def _make_room(out: Placed, points: list[Point]) -> None:
     us, vs = [u for u, _ in points], [v for _, v in points]
     before, after = max(0.0, -min(vs)), max(0.0, max(vs) - out.length)
     if before or after:
         out.lengthen(before and before + 1.0, after and after + 1.0)
     low, high = min(0.0, min(us) - 1.0), max(out.width, max(us) + 1.0)
-    if note is not None:
-        low, high = min(low, note.u), max(high, note.u + note.du)
     if low < 0.0:
         out.shift_u(-low)
     out.width = high - low
