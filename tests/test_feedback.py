@@ -79,6 +79,16 @@ def test_feedback_is_no_cycle(text: str) -> None:
     assert faults_of(text) == []
 
 
+def test_what_only_moves_its_own_output_has_a_type() -> None:
+    text = HEAD + (
+        "inputs: {x: [d_h]}\nblocks:\n"
+        "  - {op: reshape, id: a, to: [d_h], from: {feedback: a}, shape: [d_h]}\n"
+        "  - {op: add, from: [x, a]}\n"
+    )
+    assert faults_of(text) == []
+    assert parts(graph_of(text).root)["a"].inputs[0].dtype == "float"
+
+
 def test_what_is_fed_back_is_counted_as_any_input() -> None:
     found = inspect(spec_of(RNN), Texts())
     assert str(found.params.total.formula) == "d_x d_h + d_h^2"

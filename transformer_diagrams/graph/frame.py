@@ -150,7 +150,7 @@ class Frame:
             links, port = links[:1] if moved else (), 0 if moved else port
         elif kind == "add":
             links = ()
-        if port < len(links):
+        if port < len(links) and links[port].feed.kind != "feedback":
             return self.origin(links[port].atom, links[port].port)
         return self, atom, port
 
