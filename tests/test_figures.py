@@ -25,7 +25,7 @@ from transformer_diagrams.theme import NAMES, get
 
 LIBRARY = SpecLibrary()
 # Offsets of a few points that the placing still leaves in closed figures drawn up: no more.
-KINKS = {"eagle3": 1, "mtp-chained": 1, "mtp-parallel": 1}
+KINKS = {"mtp-chained": 1, "mtp-parallel": 1}
 SIZED = ("paper", "slides")  # the other themes share the sizes of paper
 
 
