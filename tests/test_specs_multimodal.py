@@ -1,0 +1,98 @@
+"""Perceivers, detection and vision-language among the bundled specs, to the last parameter.
+
+The numbers are those of the published classes and checkpoints, and each also follows from a closed
+formula; roles add up where a record splits a total.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache
+
+import pytest
+
+from transformer_diagrams.count import Inspection, inspect
+from transformer_diagrams.spec.library import SpecLibrary
+
+LIBRARY = SpecLibrary()
+
+
+@cache
+def counted(spec: str, config: str | None = None, **sizes: object) -> Inspection:
+    return inspect(LIBRARY.get(spec), LIBRARY, config=config, overrides=sizes)
+
+
+def by_role(found: Inspection) -> dict[str, int | None]:
+    return {role: amount.number for role, amount in found.params.by_role.items()}
+
+
+@dataclass(frozen=True)
+class Published:
+    """A model, what it counts to, and some of its roles."""
+
+    spec: str
+    config: str
+    source: str
+    total: int
+    roles: dict[str, int] = field(default_factory=dict)
+
+
+TABLE = (
+    Published(
+        "perceiver", "imagenet", "arXiv:2103.03206, 44.9M", 44_912_254,
+        {"latents": 524_288, "cross_attend": 2 * 2_776_395, "latent_transformer": 37_810_176,
+         "head": 1_025_000},
+    ),
+    Published(
+        "perceiver-io", "language", "arXiv:2107.14795, language-perceiver", 201_108_230,
+        {"latents": 327_680, "queries": 1_572_864, "mlm_bias": 262,
+         "embed_token": 262 * 768, "embed_position": 2048 * 768,
+         "cross_attend": 3_152_896 + 3_281_920 + 2_103_296 + 1_182_720,
+         "latent_transformer": 102_382_592 + 85_329_920},
+    ),
+    Published(
+        "perceiver-io-imagenet", "fourier", "arXiv:2107.14795, vision-perceiver-fourier",
+        48_440_627,
+        {"latents": 524_288, "queries": 1024, "head": 1_025_000,
+         "cross_attend": 675_147 + 2_101_248 + 4_202_496 + 2_101_248,
+         "latent_transformer": 25_202_688 + 12_607_488},
+    ),
+    Published(
+        # The measured module has no time embedding: T d_m more here.
+        "perceiver-resampler", "open-flamingo", "open_flamingo, d = 1024",
+        63_019_008 + 8 * 1024,
+        {"latents": 65_536, "attention": 12_582_912, "ffn": 50_331_648, "norm": 38_912,
+         "temporal": 8192},
+    ),
+    Published(
+        "perceiver-resampler", "flamingo", "arXiv:2204.14198, by its stated sizes",
+        188_900_352 + 8 * 1536,
+    ),
+)
+
+
+@pytest.mark.parametrize("model", TABLE, ids=lambda m: f"{m.spec}-{m.config}")
+def test_a_published_model_counts_to_the_last_parameter(model: Published) -> None:
+    found = counted(model.spec, model.config)
+    assert found.params.total.number == model.total
+    roles = by_role(found)
+    assert {role: roles.get(role) for role in model.roles} == model.roles
+    assert sum(n for n in roles.values() if n) == model.total
+
+
+def test_what_perceiver_io_has_and_perceiver_has_not() -> None:
+    """One cross-attend less, and a decoder with its query more."""
+    perceiver = counted("perceiver", "imagenet").params.total.number
+    assert perceiver is not None
+    assert counted("perceiver-io-imagenet", "fourier").params.total.number == (
+        perceiver - 2_776_395 + 6_303_744 + 1024
+    )
+
+
+def test_sizes_that_no_config_has() -> None:
+    """The closed form of a cross-attend and of a latent layer, at odd sizes."""
+    d, i, layers = 40, 21, 3
+    found = by_role(counted("perceiver", None, N=100, M=7, d_i=i, d_l=d, L=layers, n_r=3, C=11))
+    cross = 2 * d + 2 * i + d * i + i + 2 * (i * i + i) + i * d + d + 2 * d + 2 * (d * d + d)
+    assert found["cross_attend"] == 2 * cross
+    assert found["latent_transformer"] == layers * (6 * d * d + 10 * d)
