@@ -34,7 +34,7 @@ Rect = tuple[float, float, float, float]  # u, v, u, v
 
 @dataclass(slots=True)
 class _Survey:
-    """What stands in a group, whatever is around it; lines of the ``source`` itself left out."""
+    """What stands in a group, whatever is around it; lines of the ``source`` are told apart."""
 
     source: tuple[str, int] = ("", 0)
     ends: dict[str, Rect] = field(default_factory=dict)  # boxes and frames by path
@@ -43,6 +43,7 @@ class _Survey:
     frames: list[Rect] = field(default_factory=list)
     words: list[Rect] = field(default_factory=list)
     runs: list[Rect] = field(default_factory=list)
+    same: list[list[Point]] = field(default_factory=list)  # lines back from the same source
 
     def add(self, group: Group, placed: Placed, u: float = 0.0, v: float = 0.0) -> _Survey:
         for spot in placed.spots:
@@ -64,8 +65,12 @@ class _Survey:
             self.words.append((u + note.u, v + note.v, u + note.u + note.du, v + note.v + note.dv))
         for wire in placed.wires:
             back = group.returns[-2 - wire.edge] if wire.edge < 0 else None
-            if back is None or (end_of(back.tails, self.ends), back.port) != self.source:
-                self.runs += _runs([(u + a, v + b) for a, b in wire.points])
+            mine = back is not None and (end_of(back.tails, self.ends), back.port) == self.source
+            points = [(u + a, v + b) for a, b in wire.points]
+            if mine:
+                self.same.append(points)
+            else:
+                self.runs += _runs(points)
         return self
 
     def beside(self, low: float, top: float) -> list[Rect]:
@@ -186,6 +191,12 @@ def _cost(way: list[Point], survey: _Survey, out: Placed, ends: tuple[str, str])
         for other in survey.runs:
             spent += ALONG * _beside(run, other)
             spent += CROSS * _crosses(run, other)
+        for points in survey.same:
+            others = _runs(points)
+            spent += CROSS * sum(_crosses(run, other) for other in others)
+            if math.dist(points[0], way[0]) < SAME:
+                others = others[-1:]  # they may leave as one line
+            spent += ALONG * sum(_beside(run, other) for other in others)
     if ends[0] != ends[1]:
         spent += UNEVEN * sum(
             abs(point[1] - (rect[1] + rect[3]) / 2)
