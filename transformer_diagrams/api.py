@@ -22,7 +22,7 @@ from transformer_diagrams.errors import (
     ToolMissing,
     did_you_mean,
 )
-from transformer_diagrams.finding import locate, specs_below
+from transformer_diagrams.finding import config_of, locate, specs_below
 from transformer_diagrams.options import Options, ask_error, fit, settle, typed
 from transformer_diagrams.pipeline import joined
 from transformer_diagrams.result import Rendering, save, unwritable
@@ -30,6 +30,7 @@ from transformer_diagrams.result import Rendering, save, unwritable
 if TYPE_CHECKING:
     from transformer_diagrams.count import Inspection
     from transformer_diagrams.diff import Comparison
+    from transformer_diagrams.families import Adopted
     from transformer_diagrams.graph.check import Checked, Inferences
     from transformer_diagrams.graph.frame import Used
     from transformer_diagrams.graph.ir import Graph
@@ -39,9 +40,9 @@ if TYPE_CHECKING:
     from transformer_diagrams.spec.model import Spec
 
 __all__ = [
-    "Model", "Rendering", "bundled_ids", "compare", "compare_figure", "format_names", "load",
-    "locate", "reading_order", "save", "spec_schema", "specs_below", "theme_names", "unwritable",
-    "write_starter",
+    "Model", "Rendering", "bundled_ids", "compare", "compare_figure", "config_of", "format_names",
+    "load", "locate", "reading_order", "save", "spec_schema", "specs_below", "theme_names",
+    "unwritable", "write_starter",
 ]  # fmt: skip
 
 # What a call may give as `set`: {"d_m": 512}, ["d_m=512"] or [("d_m", 512)].
@@ -69,23 +70,47 @@ class Model:
     """An architecture. Nothing is parsed before it is needed."""
 
     def __init__(
-        self, data: bytes, *, label: str, path: Path | None = None, text: str | None = None
+        self,
+        data: bytes,
+        *,
+        label: str,
+        path: Path | None = None,
+        text: str | None = None,
+        adopted: Adopted | None = None,
     ) -> None:
         self.data = data
+        self.adopted = adopted  # the configuration of a model, whose sizes this spec takes on
         self.text = text  # where it did not come as bytes
         self.label = label  # the name that messages use
         self.path = path
-        self.id = Path(label).stem if path is not None else _id_from(label)
+        if adopted is not None:
+            self.id = _id_from(f"{adopted.name}.json")
+        else:
+            self.id = Path(label).stem if path is not None else _id_from(label)
 
     @classmethod
     def find(cls, target: str) -> Model:
-        """The model behind a path or id, unparsed.
+        """The model behind a path or id, unparsed; a `config.json`, or its folder, is one too.
 
         :raises AskError: when there is none (with the nearest id), or it cannot be read.
         :raises DiagramError: when it is larger than a spec can be.
         """
+        config = config_of(target)
+        if config is not None:
+            return cls._of_config(config, finding.content(config, target))
         path, data = finding.read(target)
         return cls(data, label=finding.shown(path), path=path)
+
+    @classmethod
+    def _of_config(cls, config: Path, data: bytes) -> Model:
+        from transformer_diagrams.families import adopt
+
+        label = finding.shown(config)
+        whole = config.absolute()
+        name = whole.parent.name if config.name == finding.CONFIG else config.stem
+        adopted = adopt(data, label, name or "model")
+        path, spec = finding.read(adopted.family.spec)
+        return cls(spec, label=label, path=path, adopted=adopted)
 
     @classmethod
     def from_text(cls, text: str | bytes, *, name: str = "<input>") -> Model:
@@ -117,7 +142,15 @@ class Model:
     @cached_property
     def _loaded(self) -> tuple[Spec, Report]:
         text = self.data if self.text is None else self.text
-        return pipeline.load(text, self.label, self.library)
+        if self.adopted is None:
+            return pipeline.load(text, self.label, self.library)
+        spec, report = pipeline.load(text, str(self.path), self.library)
+        broken = self.adopted.broken(spec)
+        return self.adopted.onto(spec), joined(report.faults, broken, self.adopted.warnings)
+
+    def _config(self, asked: str | None) -> str | None:
+        """The config that was asked for, or that of the model whose configuration this is."""
+        return asked if asked is not None or self.adopted is None else self.adopted.name
 
     @property
     def spec(self) -> Spec:
@@ -246,6 +279,7 @@ class Model:
         """
         from transformer_diagrams.count import inspect
 
+        config = self._config(config)
         options = settle({"config": config, "set": set})
         if length is not None:
             typed("length", length, int)
@@ -278,7 +312,11 @@ class Model:
 
         :raises DiagramError: faults of the spec, or of what was asked.
         """
-        return self.inspection(config, set=set, length=length, flops=flops).as_json()
+        data = self.inspection(config, set=set, length=length, flops=flops).as_json()
+        if self.adopted is not None:
+            data["model"] = self.adopted.as_json()
+            data["params"]["naive"] = data["params"]["total"] + self.adopted.copies
+        return data
 
     def render(self, format: str = "svg", **asked: Any) -> Rendering:
         """The figure in a format: svg, png, pdf, eps, ps or dot.
@@ -355,6 +393,14 @@ class Model:
             "builds_on": [text.value for text in spec.builds_on],
         }
 
+    def as_text(self) -> str:
+        """The YAML of this spec; of a model's configuration, that of a spec which uses it."""
+        if self.adopted is None:
+            return self.data.decode("utf-8")
+        from transformer_diagrams.families.written import written
+
+        return written(self.adopted, self.spec)
+
     def files(self) -> tuple[str, ...]:
         """The files that this model was made from, and those whose appearance would change it."""
         own = (str(self.path),) if self.path is not None else ()
@@ -412,7 +458,10 @@ class Model:
         return store.Entry(drawn.data, drawn.media_type, tuple(warnings), trace)
 
     def _key(self, format: str, options: Options) -> str:
-        return result.key(self.data, self.label, self.id, self.path, format, options)
+        data = self.data
+        if self.adopted is not None:
+            data += repr((self.adopted.taken, self.adopted.warnings)).encode()
+        return result.key(data, self.label, self.id, self.path, format, options)
 
 
 def _known(format: str) -> None:
@@ -440,6 +489,7 @@ def compare(
     from transformer_diagrams.graph.build import build
 
     graphs, counts = [], []
+    config_a, config_b = a._config(config_a), b._config(config_b)
     for model, config in ((a, config_a), (b, config_b)):
         fit(model.spec, config)
         model._sound()

@@ -19,12 +19,33 @@ def read(target: str) -> tuple[Path, bytes]:
     :raises DiagramError: when it is larger than a spec can be.
     """
     path = locate(target)
+    return path, content(path, target)
+
+
+def content(path: Path, target: str) -> bytes:
+    """What a file holds; ``target`` is its name for messages.
+
+    :raises AskError: when it cannot be read.
+    :raises DiagramError: when it is larger than a spec can be.
+    """
     try:
-        return path, reading.read(path)
+        return reading.read(path)
     except reading.TooLarge as fault:
         raise DiagramError(reading.too_large(shown(path))) from fault
     except OSError as fault:
         raise _unreadable(target, fault) from fault
+
+
+CONFIG = "config.json"
+
+
+def config_of(target: str) -> Path | None:
+    """The configuration of a model that a name means: a JSON file, or the one in a folder."""
+    path = Path(target)
+    if path.suffix == ".json":
+        return path
+    inside = path / CONFIG
+    return inside if target and reading.is_file(inside) else None
 
 
 def specs_below(folder: str | os.PathLike[str]) -> list[Path]:

@@ -25,6 +25,7 @@ COMMANDS = {
     "check": ("check", "check"),
     "lint": ("check", "lint"),
     "inspect": ("inspect", "inspect"),
+    "import": ("take", "import_model"),
     "diff": ("diff", "diff"),
     "list": ("catalog", "list_specs"),
     "schema": ("catalog", "schema"),

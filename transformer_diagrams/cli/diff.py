@@ -52,10 +52,13 @@ def diff(
     from pathlib import Path
 
     from transformer_diagrams import api
+    from transformer_diagrams.cli.targets import tell
     from transformer_diagrams.cli.values import asked
     from transformer_diagrams.diff.words import text_of
 
     first, second = api.Model.find(a), api.Model.find(b)
+    for model in (first, second):
+        tell(model)
     found = api.compare(first, second, config_a=config_a, config_b=config_b, length=length)
     if figure is not None:
         drawn = api.compare_figure(

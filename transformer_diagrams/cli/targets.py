@@ -37,6 +37,7 @@ def models(words: Iterable[str], codes: Codes) -> list[Model]:
                     codes.texts[model.label] = model.data.decode("utf-8", "replace")
                 else:
                     model = api.Model.find(name)
+                tell(model)
                 found.setdefault(str(model.path or model.label), model)
         except DiagramError as fault:
             show_faults(fault.faults)
@@ -44,8 +45,23 @@ def models(words: Iterable[str], codes: Codes) -> list[Model]:
     return list(found.values())
 
 
+def tell(model: Model) -> None:
+    """Say on stderr what a model's configuration was read as, and what it left to be guessed."""
+    adopted = model.adopted
+    if adopted is None:
+        return
+    words = f"{model.label}: {adopted.family.id}, drawn by {adopted.family.spec}"
+    if adopted.defaults:
+        filled = ", ".join(f"{name} = {value}" for name, value in adopted.defaults.items())
+        words += f"; not in the file, so filled in: {filled}"
+    say(words, err=True)
+    show_faults(adopted.warnings)
+
+
 def expand(word: str) -> list[str]:
     """A glob as the specs that it matches, a folder as its specs, else the word.
+
+    The folder of a model, with a `config.json`, is that model.
 
     A glob matches specs only: files that end in .yaml or .yml, with or without their suffix
     typed, and where it names no folder, the ids of bundled specs that no such file stands for.
@@ -54,10 +70,12 @@ def expand(word: str) -> list[str]:
     """
     from fnmatch import fnmatchcase
 
-    from transformer_diagrams.api import bundled_ids, specs_below
+    from transformer_diagrams.api import bundled_ids, config_of, specs_below
     from transformer_diagrams.options import ask_error
 
     if word and os.path.isdir(word):
+        if config_of(word) is not None:
+            return [word]
         return [str(path) for path in specs_below(word)]
     if word == STDIN or os.path.isfile(word) or not any(sign in word for sign in "*?["):
         return [word]

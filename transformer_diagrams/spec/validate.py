@@ -7,9 +7,9 @@ know what their editor will mark, for example before a commit.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from functools import lru_cache
+from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 LONGEST_MESSAGE = 200  # characters; the validator shows a wrong value whole, however long
 
 
-def validate(data: bytes, file: str) -> Report:
-    """Every departure of a file's bytes from the schema, in the order of the file.
+def validate(data: bytes, file: str, schema: Callable[[], dict[str, Any]] = build) -> Report:
+    """Every departure of a file's bytes from the schema (of a spec, when no other is given), in
+    the order of the file.
 
     Faults of the YAML itself come first and alone: without a tree there is nothing to look at.
     Each fault has the place, the document path and the validator's own message.
@@ -45,7 +46,7 @@ def validate(data: bytes, file: str) -> Report:
     # What there is no room for in the report is not looked for.
     leaves = (
         leaf
-        for error in _validator().iter_errors(plain_data(root))
+        for error in _validator(schema).iter_errors(plain_data(root))
         for leaf in _leaves(error)
     )
     faults = [_fault(leaf, root, source) for leaf in islice(leaves, MAX_FAULTS + 1)]
@@ -55,11 +56,11 @@ def validate(data: bytes, file: str) -> Report:
     return report
 
 
-@lru_cache(maxsize=1)
-def _validator() -> Draft202012Validator:
+@cache
+def _validator(schema: Callable[[], dict[str, Any]]) -> Draft202012Validator:
     from jsonschema import Draft202012Validator
 
-    return Draft202012Validator(build())
+    return Draft202012Validator(schema())
 
 
 def _leaves(error: ValidationError) -> list[ValidationError]:

@@ -1,0 +1,270 @@
+"""Configurations of models: counts against those of the models' own code, and every key's fate."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from selection import mostly_slow
+
+from transformer_diagrams.api import Model
+from transformer_diagrams.cli.app import run
+from transformer_diagrams.errors import DiagramError, Fault
+from transformer_diagrams.families import schema
+from transformer_diagrams.families.family import COMMON, HERE, family, family_ids
+
+CASES = Path(__file__).parent / "cases" / "models"
+ROWS: dict[str, Any] = json.loads((CASES / "counts.json").read_text(encoding="utf-8"))
+SERVED = {kind for id in family_ids() for kind in family(id).model_types}
+COUNTED = [name for name, row in ROWS.items() if row["config"]["model_type"] in SERVED]
+QUICK = ("01_gpt2_small", "12_deepseek_v3_mla", "gemma3_text", "falcon_rw", "phi3")
+
+
+def model(tmp_path: Path, config: Any) -> Model:
+    """The model whose configuration this is, as text or data."""
+    file = tmp_path / "m" / "config.json"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(config if isinstance(config, str) else json.dumps(config, indent=1))
+    return Model.find(str(file.parent))
+
+
+def faults(tmp_path: Path, config: Any) -> list[Fault]:
+    with pytest.raises(DiagramError) as caught:
+        _ = model(tmp_path, config).spec
+    return list(caught.value.faults)
+
+
+def llama(**keys: Any) -> dict[str, Any]:
+    return {**ROWS["llama_gqa"]["config"], **keys}
+
+
+# -- what is counted
+
+
+@pytest.mark.parametrize("name", mostly_slow(COUNTED, lambda name: name in QUICK))
+def test_counts_are_those_of_the_models_own_code(tmp_path: Path, name: str) -> None:
+    row = ROWS[name]
+    found = model(tmp_path, row["config"]).inspect()
+    assert found["params"]["total"] == row["total"]
+    if row.get("naive") is not None:
+        assert found["params"]["naive"] == row["naive"]
+    if row.get("active") is not None:
+        assert found["params"]["active"] == row["active"]
+    if row.get("kv") is not None:
+        assert found["kv_cache"]["per_token"] == row["kv"]
+
+
+@pytest.mark.parametrize("name", mostly_slow(COUNTED, lambda name: name in QUICK))
+def test_every_key_of_a_file_has_a_known_fate(tmp_path: Path, name: str) -> None:
+    found = model(tmp_path, ROWS[name]["config"]).adopted
+    assert found is not None
+    assert not [fault for fault in found.warnings if fault.code == "unknown-key"]
+    fate = {key.split(".")[0] for key in (*found.used, *found.nothing)}
+    fate |= {fault.found for fault in found.warnings}
+    assert {*ROWS[name]["config"]} - fate <= {*found.family.within.values()}
+
+
+def test_quantisation_changes_no_count(tmp_path: Path) -> None:
+    plain = model(tmp_path, llama()).inspect()["params"]["total"]
+    config = llama(quantization_config={"quant_method": "bitsandbytes", "load_in_4bit": True})
+    assert model(tmp_path, config).inspect()["params"]["total"] == plain
+
+
+# -- what is refused, and where
+
+
+def bad(name: str) -> list[Fault]:
+    (path,) = CASES.glob(f"{name}_*.json")
+    with pytest.raises(DiagramError) as caught:
+        _ = Model.find(str(path)).spec
+    return list(caught.value.faults)
+
+
+def test_x01_an_unknown_type_names_the_nearest_family() -> None:
+    (fault,) = bad("X01")
+    assert (fault.code, fault.span.line) == ("unknown-family", 5)
+    assert "'whatever'" in fault.message
+    assert "the nearest family is" in fault.hint
+
+
+def test_x02_no_model_type_is_said_and_the_guess_is_one() -> None:
+    (fault,) = bad("X02")
+    assert fault.code == "unknown-family"
+    assert "has no 'model_type'" in fault.message
+    assert "by its keys alone" in fault.hint
+
+
+def test_x03_heads_that_do_not_divide_are_refused_with_both_numbers() -> None:
+    (fault,) = bad("X03")
+    assert "1000" in fault.message
+    assert "12" in fault.message
+    assert fault.path == "hidden_size, num_attention_heads"
+
+
+def test_x04_key_value_heads_that_do_not_divide_are_refused_by_key() -> None:
+    (fault,) = bad("X04")
+    assert fault.span.line == 10
+    assert fault.found == "num_attention_heads = 16, num_key_value_heads = 6"
+
+
+def test_x07_sizes_further_down_are_found_and_not_replaced() -> None:
+    (fault,) = bad("X07")
+    assert "sizes stand in thinker_config.text_config" in fault.hint
+
+
+def test_x09_numbers_that_are_no_sizes_are_refused_by_key() -> None:
+    assert [fault.path for fault in bad("X09")] == ["hidden_size", "num_hidden_layers"]
+
+
+def test_x10_what_is_no_json_has_a_place() -> None:
+    (fault,) = bad("X10")
+    assert (fault.span.line, fault.span.column) == (1, 25)
+
+
+def test_x11_a_git_lfs_pointer_is_called_one() -> None:
+    assert "Git LFS pointer" in bad("X11")[0].message
+
+
+@pytest.mark.parametrize(
+    ("keys", "path", "words"),
+    [
+        ({"hidden_size": "32"}, "hidden_size", "is 32"),
+        ({"hidden_size": 32.5}, "hidden_size", "is 32.5"),
+        ({"num_hidden_layers": True}, "num_hidden_layers", "is true"),
+        ({"vocab_size": [1]}, "vocab_size", "is [1]"),
+        ({"hidden_act": "relu"}, "hidden_act", "cannot be relu"),
+        ({"tie_word_embeddings": "yes"}, "tie_word_embeddings", "cannot be yes"),
+    ],
+)
+def test_a_wrong_value_is_refused_at_its_place(
+    tmp_path: Path, keys: dict[str, Any], path: str, words: str
+) -> None:
+    (fault,) = faults(tmp_path, llama(**keys))
+    assert fault.path == path
+    assert words in fault.message
+    text = (tmp_path / "m" / "config.json").read_text().splitlines()
+    assert f'"{path}"' in text[fault.span.line - 1]
+    assert fault.span.column == text[fault.span.line - 1].index(":") + 3 + (
+        isinstance(next(iter(keys.values())), str)
+    )
+
+
+def test_a_list_of_the_wrong_length_is_refused_by_key(tmp_path: Path) -> None:
+    config = {**ROWS["gemma3_text"]["config"], "layer_types": ["sliding_attention"] * 4}
+    assert {fault.code for fault in faults(tmp_path, config)} == {"wrong-length"}
+
+
+def test_layers_in_no_repeating_order_are_refused(tmp_path: Path) -> None:
+    kinds = ["full_attention", "sliding_attention", "sliding_attention"]
+    config = {**ROWS["gemma3_text"]["config"], "layer_types": kinds}
+    assert {fault.path for fault in faults(tmp_path, config)} == {"layer_types"}
+
+
+def test_not_a_number_is_refused(tmp_path: Path) -> None:
+    (fault,) = faults(tmp_path, '{"model_type": "llama", "rope_theta": NaN}')
+    assert fault.message == "this is no JSON: NaN is no number of JSON"
+
+
+def test_text_in_any_script_keeps_the_places(tmp_path: Path) -> None:
+    text = '{"model_type": "llama", "x": "\\ud83d\\ude00", "vocab_size": -1}'
+    (fault,) = faults(tmp_path, text)
+    assert (fault.path, fault.span.column) == ("vocab_size", text.index("-1") + 1)
+
+
+# -- what is said
+
+
+def test_an_unknown_key_is_a_warning_and_strictly_an_error(tmp_path: Path) -> None:
+    config = llama(hidden_sizes=3)
+    (warning,) = model(tmp_path, config).adopted.warnings  # type: ignore[union-attr]
+    assert warning.code == "unknown-key"
+    assert "hidden_size" in warning.hint
+    folder = str(tmp_path / "m")
+    assert run(["import", folder]) == 0
+    assert run(["import", folder, "--strict"]) == 1
+
+
+def test_what_is_filled_in_is_named(tmp_path: Path, capfd: Any) -> None:
+    config = llama()
+    del config["tie_word_embeddings"], config["head_dim"]
+    found = model(tmp_path, config).adopted
+    assert found is not None
+    assert found.defaults == {"d_K": "8", "tied": "false"}
+    assert run(["inspect", str(tmp_path / "m")]) == 0
+    assert "filled in: d_K = 8, tied = false" in capfd.readouterr().err
+
+
+def test_another_head_is_said(tmp_path: Path) -> None:
+    found = model(tmp_path, llama(architectures=["LlamaForSequenceClassification"])).adopted
+    assert found is not None
+    assert [fault.code for fault in found.warnings] == ["other-class"]
+
+
+def test_import_writes_a_spec_of_the_same_counts(tmp_path: Path) -> None:
+    for name in ("01_gpt2_small", "gemma3_text", "12_deepseek_v3_mla"):
+        made = model(tmp_path, ROWS[name]["config"])
+        target = tmp_path / "mine.yaml"
+        assert run(["import", str(tmp_path / "m"), "-o", str(target)]) == 0
+        again = Model.find(str(target))
+        assert again.check().ok
+        (config,) = again.spec.configs
+        assert again.inspect(config)["params"]["total"] == ROWS[name]["total"]
+        assert made.spec.id in again.spec.builds_on[0].value
+
+
+def test_a_figure_of_a_model_shows_its_sizes(tmp_path: Path) -> None:
+    svg = str(model(tmp_path, ROWS["04_llama31_8b_rope_type"]["config"]).render("svg"))
+    assert "14336" in svg
+
+
+def test_two_models_are_compared_with_their_sizes(tmp_path: Path, capfd: Any) -> None:
+    for name, keys in (("a", {}), ("b", {"num_hidden_layers": 5})):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "config.json").write_text(json.dumps(llama(**keys)))
+    assert run(["diff", str(tmp_path / "a"), str(tmp_path / "b")]) == 0
+    assert re.search(r"!= L +2 +5", capfd.readouterr().out)
+
+
+def test_a_spec_is_not_imported() -> None:
+    assert run(["import", "llama3"]) == 2
+
+
+# -- the files of the families
+
+
+@pytest.mark.parametrize("id", [*family_ids(), COMMON])
+def test_the_file_of_a_family_is_sound(id: str) -> None:
+    assert not schema.check(HERE / f"{id}.yaml").faults
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        ("spec: llama3", "spec: lama3", "no bundled spec is 'lama3'"),
+        ("  d_h:", "  d_hh:", "has no size 'd_hh'"),
+        ("  tied:", "  tide:", "has no option 'tide'"),
+        ("default: d_m / n_h", "default: d_m / n_x", "n_x is no size said above"),
+        ("default: d_m / n_h", "default: d_m /", "this is no formula"),
+        ("key: hidden_size,", "kye: hidden_size,", "kye"),
+        ("sizes:\n", "sizse:\n", "sizse"),
+        ("values: [silu, swish]", "values: silu", "silu"),
+    ],
+)
+def test_a_fault_in_the_file_of_a_family_is_told_by_line(
+    before: str, after: str, words: str
+) -> None:
+    path = HERE / "llama.yaml"
+    text = path.read_text(encoding="utf-8")
+    assert before in text
+    report = schema.check(path, text.replace(before, after, 1))
+    line = text[: text.index(before)].count("\n") + 1
+    assert any(words in f.message and f.span.line in (0, 1, line) for f in report.faults)
+
+
+def test_no_two_families_serve_one_type() -> None:
+    kinds = [kind for id in family_ids() for kind in family(id).model_types]
+    assert len(kinds) == len({*kinds})
