@@ -38,7 +38,7 @@ SIZES = {
 }  # fmt: skip
 INDEX_PORTS = {("gather", 1): 3, ("experts", 1): 4, ("scatter_mask", 0): 2, ("embedding", 0): 9,
                ("cross_entropy", 1): 4, ("id_map", 0): 9,
-               ("pick_mask", 1): 3}
+               ("pick_mask", 1): 3, ("select", 1): 3}
 POSITIVE = {"kl", "giou", "log"}  # shares, sizes of boxes
 
 
@@ -175,7 +175,10 @@ def test_the_catalogue_is_complete() -> None:
         glu softmax causal_mask window_mask mask_add layernorm rmsnorm l2norm rope rel_bias top_k
         gather scatter_mask router experts combine cache shift slice stop_gradient dropout pool
         cross_entropy kl mse l1 giou focal dice koleo contrastive hungarian sinkhorn scan exp log
-        softplus power argmax sample id_map identity mean svd conv2d attention_core box"""
+        softplus power argmax sample id_map identity mean svd conv2d attention_core box
+        patch_embed patchify unpatchify select expand group_norm batch_norm pool2d upsample conv1d
+        window_partition window_merge roll shifted_window_mask deform_sample random_mask modulate
+        mask_replace interpolate_position weight_norm_linear fourier_features layer_scale"""
     assert set(wanted.split()) <= set(registry.names())
 
 

@@ -10,6 +10,7 @@ from transformer_diagrams.ops import (
     conv,
     elementwise,
     embedding,
+    image,
     linear,
     loss,
     mask,
@@ -21,8 +22,10 @@ from transformer_diagrams.ops import (
     product,
     recurrence,
     registry,
+    sample,
     select,
     shape,
+    window,
 )
 
 FAMILIES = (
@@ -40,6 +43,9 @@ FAMILIES = (
     cache,
     recurrence,
     conv,
+    image,
+    window,
+    sample,
     matching,
     loss,
     opaque,

@@ -25,6 +25,7 @@ from transformer_diagrams.ops.registry import (
     family,
 )
 from transformer_diagrams.ops.rules import (
+    aligned,
     axis_kept,
     causal_scores,
     every_input,
@@ -388,6 +389,33 @@ op(
     examples=(
         Example([["d_t", "K"]], [["d_t", "K"]], flops="2 d_t K", label="divide by sum"),
         Example([[3, 4]], [[3, 4]], {"axis": 0}, flops=24),
+    ),
+)
+
+
+def _modulate_shape(c: Call) -> tuple[Shape, ...]:
+    names = [c.name(place) for place in range(3)]
+    result, stretched = aligned(c, c.inputs, names, why="one factor and one term for each feature")
+    if names[0] in stretched:
+        raise OpFault(f"scale and shift must fit into x ({c.shown()})")
+    return (result,)
+
+
+op(
+    name="modulate",
+    does=("sum",),
+    summary="Scale and shift by a condition: y = x (1 + scale) + shift, the same for all positions "
+    "where scale and shift have no axis of positions, or one of size 1 (arXiv:2212.09748).",
+    inputs=("x", "scale", "shift"),
+    ordered=True,
+    shape=_modulate_shape,
+    work=lambda c: TWO * c.x.numel() + c.inputs[1].numel(),
+    text="scale and shift",
+    value=lambda c, x, w: [x[0] * (1 + x[1]) + x[2]],
+    examples=(
+        Example([["d_t", "d_m"], ["d_m"], ["d_m"]], [["d_t", "d_m"]], flops="2 d_t d_m + d_m",
+                label="scale and shift"),
+        Example([[2, 3, 4], [2, 1, 4], [2, 1, 4]], [[2, 3, 4]], flops=56),
     ),
 )
 

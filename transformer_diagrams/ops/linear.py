@@ -1,9 +1,10 @@
-"""Learned affine maps of the last axis: linear, one per head, low-rank, tied, a bias alone."""
+"""Learned affine maps of the last axis: linear, one per head, low-rank, tied, weight-normalised, a
+bias or a factor alone."""
 
 from __future__ import annotations
 
 from transformer_diagrams.dims import Dim
-from transformer_diagrams.ops.arrays import Array, Arrays, Tensors
+from transformer_diagrams.ops.arrays import Array, Arrays, Tensors, np
 from transformer_diagrams.ops.registry import (
     ZERO,
     Attr,
@@ -14,7 +15,14 @@ from transformer_diagrams.ops.registry import (
     Weight,
     family,
 )
-from transformer_diagrams.ops.rules import affine, last_axis_kept, rows, symbol_tex, with_symbol
+from transformer_diagrams.ops.rules import (
+    affine,
+    last_axis_kept,
+    per_element,
+    rows,
+    symbol_tex,
+    with_symbol,
+)
 
 op = family("linear", Op)
 
@@ -180,6 +188,55 @@ op(
         Example([["d_t", "d_m"]], [["d_t", "V"]], {"out": "V", "table": "embed"},
                 params=0, flops="2 d_t d_m V", label="Linear (tied)"),
         Example([[3, 4]], [[3, 9]], {"out": 9, "bias": True}, params=9, flops=216),
+    ),
+)
+
+
+def _weight_norm_value(c: Call, inputs: Arrays, weights: Tensors) -> list[Array]:
+    columns = weights["V"] / np.linalg.norm(weights["V"], axis=0)
+    return [inputs[0] @ columns * weights.get("g", 1)]
+
+
+op(
+    name="weight_norm_linear",
+    does=("map",),
+    summary="Linear map whose columns are of length g: y = x (g V / |V|), without bias "
+    "(arXiv:1602.07868). The division is done once for all rows, so it is no work.",
+    role="projection",
+    attrs=(OUT, Attr("gain", "bool", "has the lengths g; without, all are 1", True), WEIGHT),
+    shape=_mapped,
+    weights=lambda c: [
+        Weight("V", Shape((c.last(), c["out"]))),
+        *([Weight("g", Shape((c["out"],)))] if c["gain"] else []),
+    ],
+    macs=_matrix_macs,
+    text=lambda c: with_symbol("Linear (weight norm)", c["weight"]),
+    value=_weight_norm_value,
+    examples=(
+        Example([["d_t", "d_m"]], [["d_t", "d_h"]], {"out": "d_h"}, params="d_m d_h + d_h",
+                flops="2 d_t d_m d_h", label="Linear (weight norm)"),
+        Example([[3, 4]], [[3, 5]], {"out": 5, "gain": False}, params=20, flops=120),
+    ),
+)
+
+
+op(
+    name="layer_scale",
+    does=("rescale",),
+    summary="Each feature of a branch times a learned factor, which begins near 0: y = gamma x "
+    "(arXiv:2103.17239).",
+    role="parameter",
+    attrs=(WEIGHT,),
+    shape=last_axis_kept,
+    weights=lambda c: [Weight("gamma", Shape((c.last(),)))],
+    work=per_element(1),
+    text=lambda c: with_symbol("LayerScale", c["weight"]),
+    value=lambda c, x, w: [x[0] * w["gamma"]],
+    examples=(
+        Example([["d_t", "d_m"]], [["d_t", "d_m"]], params="d_m", flops="d_t d_m",
+                label="LayerScale"),
+        Example([[3, 4]], [[3, 4]], {"weight": r"\gamma"}, params=4, flops=12,
+                label=r"LayerScale $\gamma$"),
     ),
 )
 

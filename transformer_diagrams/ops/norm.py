@@ -1,13 +1,15 @@
-"""Normalisation of vectors: LayerNorm, RMSNorm, L2."""
+"""Normalisation: of vectors (LayerNorm, RMSNorm, L2), of channels (GroupNorm, BatchNorm)."""
 
 from __future__ import annotations
 
-from transformer_diagrams.ops.arrays import Array, Tensors, np
+from transformer_diagrams.dims import Dim
+from transformer_diagrams.ops.arrays import Array, Arrays, Tensors, np
 from transformer_diagrams.ops.registry import (
     Attr,
     Call,
     Example,
     Op,
+    OpFault,
     Shape,
     Weight,
     family,
@@ -95,5 +97,107 @@ op(
         Example([["n_h", "d_t", "d_K"]], [["n_h", "d_t", "d_K"]], flops="3 n_h d_t d_K",
                 label="L2 norm"),
         Example([[3, 4]], [[3, 4]], {"axis": 0}, flops=36),
+    ),
+)
+
+# -- channels -------------------------------------------------------------------------------------
+
+CHANNELS = axis_attr("the axis of channels", -3)
+AFFINE = Attr("affine", "bool", "has a learned gain and bias for each channel", True)
+
+
+def _channels(c: Call) -> Dim:
+    size: Dim = c.x.dims[c.axis(0, c["axis"])]
+    return size
+
+
+def _channel_weights(c: Call) -> list[Weight]:
+    size = Shape((_channels(c),))
+    return [Weight("gain", size), Weight("bias", size)]
+
+
+def _each_channel(c: Call, y: Array, weights: Tensors) -> list[Array]:
+    """Gain and bias of each channel, where there are any."""
+    column = [-1, *[1] * (y.ndim - 1 - c.axis(0, c["axis"]))]
+    if "gain" not in weights:
+        return [y]
+    return [y * weights["gain"].reshape(column) + weights["bias"].reshape(column)]
+
+
+def _standard(x: Array, axes: tuple[int, ...], eps: float) -> Array:
+    """To mean 0 and variance 1 over some axes."""
+    x = x - x.mean(axis=axes, keepdims=True)
+    return x / np.sqrt((x * x).mean(axis=axes, keepdims=True) + eps)
+
+
+def _group_norm_shape(c: Call) -> tuple[Shape, ...]:
+    place = c.axis(0, c["axis"])
+    c.require_divides(c["groups"], c.x.dims[place], c.axis_of(0, place), near="groups")
+    return (c.x,)
+
+
+def _group_norm_value(c: Call, inputs: Arrays, weights: Tensors) -> list[Array]:
+    x, place = inputs[0], c.axis(0, c["axis"])
+    cut = x.reshape(*x.shape[:place], c.number("groups"), -1, *x.shape[place + 1 :])
+    y = _standard(cut, tuple(range(place + 1, cut.ndim)), c["eps"])
+    return _each_channel(c, y.reshape(x.shape), weights)
+
+
+op(
+    name="group_norm",
+    summary="Groups of channels of [.., channels, height, width] to mean 0 and variance 1 each, "
+    "over all their places; then a learned gain and bias for each channel (arXiv:1803.08494).",
+    role="norm",
+    param_role="norm",
+    attrs=(Attr("groups", "dim", "groups of channels", 32), CHANNELS, AFFINE, EPS),
+    shape=_group_norm_shape,
+    weights=lambda c: _channel_weights(c) if c["affine"] else [],
+    work=per_element(CENTRE_COST + RMS_COST),
+    text="GroupNorm",
+    value=_group_norm_value,
+    examples=(
+        Example([["d_m", "h", "w"]], [["d_m", "h", "w"]], {"groups": 2}, params="2 d_m",
+                flops="6 d_m h w", label="GroupNorm"),
+        Example([[2, 64, 3, 3]], [[2, 64, 3, 3]], {"affine": False}, params=0, flops=6912),
+    ),
+)
+
+
+def _batch_norm_shape(c: Call) -> tuple[Shape, ...]:
+    _channels(c)
+    return (c.x,)
+
+
+def _batch_norm_value(c: Call, inputs: Arrays, weights: Tensors) -> list[Array]:
+    if c["frozen"]:
+        raise OpFault("a frozen norm's statistics are not known", "they come with its weights")
+    x, place = inputs[0], c.axis(0, c["axis"])
+    others = tuple(axis for axis in range(x.ndim) if axis != place)
+    return _each_channel(c, _standard(x, others, c["eps"]), weights)
+
+
+op(
+    name="batch_norm",
+    summary="Each channel of [.., channels, height, width] to mean 0 and variance 1 over all "
+    "places and images, then a learned gain and bias (arXiv:1502.03167). `frozen`: mean, "
+    "variance, gain and bias are constants, so it is a scale and a sum, and learns nothing.",
+    role="norm",
+    param_role="norm",
+    attrs=(
+        Attr("frozen", "bool", "all four vectors are constants, as in a detector's backbone",
+             False),
+        CHANNELS,
+        AFFINE,
+        EPS,
+    ),
+    shape=_batch_norm_shape,
+    weights=lambda c: _channel_weights(c) if c["affine"] and not c["frozen"] else [],
+    work=lambda c: (2 if c["frozen"] else CENTRE_COST + RMS_COST) * c.x.numel(),
+    text=lambda c: "BatchNorm (frozen)" if c["frozen"] else "BatchNorm",
+    value=_batch_norm_value,
+    examples=(
+        Example([["d_m", "h", "w"]], [["d_m", "h", "w"]], params="2 d_m", flops="6 d_m h w",
+                label="BatchNorm"),
+        Example([[2, 3, 4, 4]], [[2, 3, 4, 4]], {"affine": False}, params=0, flops=576),
     ),
 )

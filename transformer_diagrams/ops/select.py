@@ -1,10 +1,11 @@
-"""Choosing by score or index: top-k, gather, argmax, sampling."""
+"""Choosing by score or index: top-k, gather, one of an axis, argmax, sampling."""
 
 from __future__ import annotations
 
 from transformer_diagrams.dims import Verdict, minimum
 from transformer_diagrams.ops.arrays import Array, Arrays, Tensors, np
 from transformer_diagrams.ops.registry import (
+    ZERO,
     Attr,
     Call,
     Example,
@@ -96,6 +97,63 @@ op(
         Example([[5, 4], [3, 2]], [[3, 2, 4]]),
         Example([["d_t", "N"], ["d_t", "K"]], [["d_t", "K"]], {"rowwise": True}),
         Example([[3, 8], [3, 2]], [[3, 2]], {"rowwise": True}),
+    ),
+)
+
+
+def _select_shape(c: Call) -> tuple[Shape, ...]:
+    axis = c.axis(0, c["axis"])
+    chosen = c.x.with_axis(axis)
+    if len(c.inputs) > 1:
+        whole, index = Shape(c.x.dims[:axis], c.x.lead), c.inputs[1]
+        if index.ndim != whole.ndim or index.lead != whole.lead:
+            raise OpFault(
+                f"{c.name(1)} must be {whole}, one for each row of {c.name(0)} before the axis "
+                f"that goes ({c.shown()})"
+            )
+        for place, (a, b) in enumerate(zip(whole.dims, index.dims, strict=True)):
+            c.require_equal(a, b, c.axis_of(0, place), c.axis_of(1, place), "one for each row")
+        return (chosen,)
+    size, at = c.x.dims[axis], c["index"]
+    if c.facts.positive(-at):  # from the end, as in Python
+        at = size + at
+    where = f"index {c['index']} lies outside of {c.axis_of(0, axis)}"
+    c.require_at_most(at + 1, size, where)
+    c.require_at_most(ZERO, at, where)
+    return (chosen,)
+
+
+def _select_value(c: Call, inputs: Arrays, weights: Tensors) -> list[Array]:
+    x, axis = inputs[0], c["axis"]
+    if len(inputs) == 1:
+        return [x.take(c["index"].evaluate(c.bindings), axis=axis)]
+    x = np.moveaxis(x, axis, inputs[1].ndim)
+    index = inputs[1].reshape(*inputs[1].shape, *[1] * (x.ndim - inputs[1].ndim))
+    return [np.take_along_axis(x, index, axis=inputs[1].ndim).squeeze(inputs[1].ndim)]
+
+
+op(
+    name="select",
+    does=("pick",),
+    summary="One entry of an axis, which goes: that of `index`, such as 0 for [CLS], or for each "
+    "row the one that a second input names, such as the end of its text: x [b, s, d], index [b] "
+    "-> [b, d].",
+    inputs=("x", "index"),
+    optional=1,
+    whole=("index",),
+    attrs=(
+        Attr("index", "dim", "which one, counted from 0, or from the end if negative", 0,
+             least=None),
+        axis_attr("the axis that goes", -2),
+    ),
+    shape=_select_shape,
+    text=lambda c: "select by index" if len(c.inputs) > 1
+    else f"select ${c['index'].tex(c.tex)}$",
+    value=_select_value,
+    examples=(
+        Example([["d_t", "d_m"]], [["d_m"]], label="select $0$"),
+        Example([["n_h", "d_t", "d_m"], ["n_h"]], [["n_h", "d_m"]], label="select by index"),
+        Example([[2, 3, 4]], [[2, 3]], {"index": -1, "axis": -1}),
     ),
 )
 

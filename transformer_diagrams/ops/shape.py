@@ -1,4 +1,4 @@
-"""Moving elements about: split, concat, reshape, transpose, slice, shift; sums along an axis."""
+"""Moving elements about: split, concat, reshape, transpose, expand, slice, shift; sums."""
 
 from __future__ import annotations
 
@@ -241,6 +241,41 @@ op(
     examples=(
         Example([["n_h", "d_s", "d_K"]], [["n_h", "d_K", "d_s"]], label="transpose"),
         Example([[2, 3, 4]], [[4, 2, 3]], {"order": [2, 0, 1]}),
+    ),
+)
+
+
+def _expand_shape(c: Call) -> tuple[Shape, ...]:
+    wanted = Shape(c["to"], c.x.lead)
+    if c.x.ndim > wanted.ndim:
+        raise OpFault(f"{wanted} has fewer axes than {c.shown(0)}")
+    for back in range(1, c.x.ndim + 1):
+        size = c.x.dims[-back]
+        if size != ONE:
+            c.require_equal(
+                size, wanted.dims[-back], c.axis_of(0, c.x.ndim - back),
+                f"axis {wanted.ndim - back + 1} of `to`", "only an axis of size 1 is repeated",
+            )
+    return (wanted,)
+
+
+op(
+    name="expand",
+    does=("form",),
+    summary="The same values for each entry of new axes in front, and of axes that had size 1: "
+    "a learned token for every position, queries for every image.",
+    attrs=(Attr("to", "dims", "sizes of all axes of the result", required=True),),
+    shape=_expand_shape,
+    text="expand",
+    value=lambda c, x, w: [
+        np.broadcast_to(x[0], [
+            *x[0].shape[: x[0].ndim - c.x.ndim], *(n.evaluate(c.bindings) for n in c["to"])
+        ])
+    ],
+    examples=(
+        Example([["n_q", "d_m"]], [["d_t", "n_q", "d_m"]], {"to": ["d_t", "n_q", "d_m"]},
+                label="expand"),
+        Example([[1, 4]], [[3, 4]], {"to": [3, 4]}),
     ),
 )
 
