@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from graph_specs import Texts, faults_of, graph_of, only_fault, parts, spec_of
+from graph_specs import Texts, faults_of, graph_of, only_fault, parts, spec_of, warnings_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -291,3 +291,37 @@ def test_a_strip_has_a_cell_for_every_turn(text: str, direction: str, turns: int
     tones = {box.path: box.cells[0][1] for box in scene.boxes if len(box.cells) == 1}
     assert sorted(tones.values()) == list(range(len(tones)))
     assert lint(scene, theme.get()).findings == ()
+
+
+def test_an_entry_that_is_left_no_turn_is_told() -> None:
+    entries = "{turns: turn % 4 == 0, blocks: [silu]}, {turns: 8 | turn, blocks: [gelu]}"
+    text = HEAD + f"  - {{repeat: L, pattern: [{entries}, {{blocks: [relu]}}]}}\n"
+    (found,) = (w for w in warnings_of(text) if w.code == "no-turns")
+    assert "'layer-2'" in found.message
+    assert "no-turns" not in {w.code for w in warnings_of(text.replace("8 | turn", "6 | turn"))}
+
+
+def test_entries_that_an_option_leaves_out_are_no_part_of_the_pattern() -> None:
+    options = "options: {wide: {default: false}}\n"
+    text = HEAD.replace("blocks:", options + "blocks:") + (
+        "  - repeat: L\n    pattern:\n"
+        "      - {op: silu, id: a, if: wide}\n"
+        "      - {count: 2, if: not wide, blocks: [{op: gelu, id: b}]}\n"
+        "      - {op: relu, id: c}\n"
+    )
+    assert faults_of(text) == []
+    group = strip_of(text)
+    assert group.turns is not None
+    assert group.turns.tones == (0, 0, 1)
+    group = strip_of(text, overrides={"wide": True})
+    assert group.turns is not None
+    assert group.turns.tones == (0, 1)
+    none = text.replace("id: c}", "id: c, if: wide}").replace("if: not wide", "if: wide")
+    assert faults_of(none) == []
+
+
+def test_a_closed_kind_keeps_its_number_and_its_cell() -> None:
+    text = ROUNDS.replace("title: Window,", "title: Window, open: false,")
+    node = parts(graph_of(text, overrides={"L": 7}, numbers=True).root)["layer"]
+    assert isinstance(node, Node)
+    assert (node.label, node.note, node.tone) == ("Window", "$6 \\times$", 0)

@@ -180,6 +180,9 @@ class Drawer:
         assert block is not None
         count = self.turns(frame, box)
         turns = f"${self.count(frame, count)} \\times$ " if count is not None else ""
+        tone, note = self.tones(frame, box.parent).get(box.index, -1), text_of(block.note)
+        if tone >= 0 and not note:  # of a pattern: beside it, with the cell of its kind
+            turns, note = "", turns.strip()
         node = Node(
             prefix + block.id,
             box.kind,
@@ -190,7 +193,8 @@ class Drawer:
             stack=self.stack(frame, block),
             mark=block.mark,
             when=frame.when_of(box.index),
-            note=text_of(block.note),
+            note=note,
+            tone=tone if note else -1,
             span=block.span,
             doc_path=block.path,
         )

@@ -198,6 +198,19 @@ def uncountable(block: Block, error: PatternError, where: str) -> Fault:
     )
 
 
+def without_turns(block: Block) -> Fault:
+    """An entry of a pattern that those before it leave no turn."""
+    return Fault(
+        "no-turns",
+        f"no turn is left for '{block.id}': the entries before it take them all",
+        block.key_spans.get("turns", block.span),
+        path=block.path,
+        found=", ".join(text.value for text in block.turns),
+        hint="put it before them, or delete it",
+        severity="warning",
+    )
+
+
 def carry_mismatch(block: Block, count: int, sources: str) -> Fault:
     """A repeat that names more or fewer tensors than it carries."""
     names = ", ".join(name.value for name in block.carry)

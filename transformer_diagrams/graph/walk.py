@@ -119,7 +119,7 @@ class Walk:
         boxes = [b for b in self.program.structures if b.parent == box.index and b.index != ROOT]
         turns = self._size(block.count, block, "repeat", least=0)
         kinds = [self._turns(each.block) for each in boxes if each.block is not None]
-        if turns is None or not all(kinds):
+        if turns is None or not kinds or not all(kinds):
             return
         pattern = Pattern(turns, tuple(kind for kind in kinds if kind is not None))
         try:
@@ -128,6 +128,10 @@ class Walk:
             at = boxes[error.kind].block if error.kind is not None else None
             self.session.fault(faults.uncountable(at or block, error, self.scope.where))
             return
+        if not self.scope.numeric and not self.depth:
+            for each, number in zip(boxes, found, strict=True):
+                if number.as_int() == 0 and each.block is not None:
+                    self.session.fault(faults.without_turns(each.block))
         self.frame.patterns[box.index] = pattern
         self.frame.counts.update(zip((each.index for each in boxes), found, strict=True))
 

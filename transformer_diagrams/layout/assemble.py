@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import field
+from itertools import takewhile
 
 from transformer_diagrams.graph.ir import BORDER, Edge, Graph, Group, Node, Return
 from transformer_diagrams.layout.branches import branched
@@ -19,7 +20,7 @@ from transformer_diagrams.layout.placed import Note, Placed, Point, Wire, straig
 from transformer_diagrams.layout.returns import end_of, wire_of
 from transformer_diagrams.layout.scene import Box, Label, Line, Rect, Scene
 from transformer_diagrams.layout.stream import output_places
-from transformer_diagrams.layout.strip import cells, room_before, swatch, tones_of
+from transformer_diagrams.layout.strip import CELLS, EDGE, STRIP, SWATCH, room_before
 from transformer_diagrams.records import dataclass
 from transformer_diagrams.text import TextLayout, measure, plain
 
@@ -449,17 +450,21 @@ class _Builder:
         for number, note in enumerate(scope.placed.notes):
             rect = self.paper.rect(scope.u + note.u, scope.v + note.v, note.du, note.dv)
             owner, room = scope.group.path + "#frame", 0.0
-            if note.kind == "strip":
-                self._strip(scope, note, tones_of(scope.group), scope.group)
+            if note.kind == STRIP:
+                cells = takewhile(lambda n: n.kind == CELLS, scope.placed.notes[number + 1 :])
+                found = [(self._on_paper(scope, cell), int(cell.markup)) for cell in cells]
+                self._strip(scope, self._on_paper(scope, note), found, scope.group)
+            if note.kind in (STRIP, CELLS):
                 continue
             if note.child >= 0:
                 child = scope.group.children[note.child]
                 owner, room = child.path, room_before(child.tone)
                 if room:
-                    across = self.ctx.across
-                    high = note.du if across else note.dv
-                    cell = swatch(note.u, note.v, high, across=across)
-                    self._strip(scope, cell, (child.tone,), child)
+                    wide, high = SWATCH
+                    whole = Rect(rect.left, rect.center_y - high / 2, wide, high)
+                    cell = Rect(whole.left + EDGE, whole.top + EDGE, wide - 2 * EDGE,
+                                high - 2 * EDGE)  # fmt: skip
+                    self._strip(scope, whole, [(cell, child.tone)], child)
             text = measure(note.markup, note.size, note.weight)
             at = Rect(rect.left + room, rect.top, text.width, text.height)
             if note.edge >= 0:
@@ -480,30 +485,28 @@ class _Builder:
                 )
             )
 
+    def _on_paper(self, scope: Inset, note: Note) -> Rect:
+        return self.paper.rect(scope.u + note.u, scope.v + note.v, note.du, note.dv)
+
     def _strip(
-        self, scope: Inset, note: Note, tones: tuple[int, ...], of: Group | Node
+        self, scope: Inset, rect: Rect, cells: list[tuple[Rect, int]], of: Group | Node
     ) -> None:
+        """The order of a pattern's turns, or the tone of one kind."""
         if isinstance(of, Node):
             title = of.label
         else:
             title = of.turns.words if of.turns is not None else of.title
-        found = (
-            (snapped(self.paper.rect(scope.u + u, scope.v + v, du, dv)), tone)
-            for u, v, du, dv, tone in cells(note, tones)
-        )
         self.boxes.append(
             Box(
                 id=of.path + "#strip",
-                rect=snapped(
-                    self.paper.rect(scope.u + note.u, scope.v + note.v, note.du, note.dv)
-                ),
+                rect=snapped(rect),
                 form="strip",
                 role="container",
                 corner=1.5,
                 path=of.path,
                 title=plain(title),
                 parent=self._frame_of(scope),
-                cells=tuple(found),
+                cells=tuple((snapped(cell), tone) for cell, tone in cells),
             )
         )
 

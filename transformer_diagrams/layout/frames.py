@@ -112,7 +112,8 @@ def add_frame(w: Aligned, out: Placed) -> None:
         )
         if w.group.tone >= 0:
             at = out.notes[-1]
-            out.notes.append(swatch(at.u - ROOM_AT_BADGE, at.v, at.dv, across=False))
+            u = at.u - ROOM_AT_BADGE
+            out.notes += swatch(w.group.tone, u, at.v, at.dv, across=False)
 
 
 def _frame_across(w: Aligned, out: Placed) -> None:
@@ -150,7 +151,7 @@ def _frame_across(w: Aligned, out: Placed) -> None:
         )
         if kind == "badge" and w.group.tone >= 0:
             u = s.title_pad_y - 1.5
-            out.notes.append(swatch(u, v - ROOM_AT_BADGE, text.height, across=True))
+            out.notes += swatch(w.group.tone, u, v - ROOM_AT_BADGE, text.height, across=True)
 
 
 def _slot(out: Placed, width: float, pad: float, *, backward: bool) -> float:

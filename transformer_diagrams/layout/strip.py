@@ -21,17 +21,18 @@ ASIDE = 9.4  # and from one column of cells to the next
 EDGE = 2.0  # around the cells
 APART = 9.0  # from what stands in the frame
 CLEAR = 6.0  # from a line that enters beside it
+SWATCH = (BROAD + 2 * EDGE, CELL + 2 * EDGE)  # width and height of a single cell on paper
 ROOM_AT_BADGE = BROAD + 2 * EDGE + 5.0  # for the cell before it
 DOTS = -1  # the tone of the last cell, where more turns follow
 
-Cell = tuple[float, float, float, float, int]  # u, v, du, dv, tone
+STRIP, CELLS = "strip", "cell"  # kinds of notes: of the whole, and after it of each cell
 
 
 def add_strip(w: Aligned, out: Placed, start: float, end: float) -> None:
     """Put the strip of a pattern into its frame, between ``start`` and ``end`` along the flow."""
     if w.group.turns is None:
         return
-    count = len(tones_of(w.group))
+    count = len(_tones(w.group))
     lines = {
         side: sorted(g.at for gates in (out.ins, out.outs) for g in gates.values()
                      if g.side == side)
@@ -53,7 +54,7 @@ def add_strip(w: Aligned, out: Placed, start: float, end: float) -> None:
         out.shift_u(grow)
         u = pad
     out.width += grow
-    out.notes.append(Note("", "strip", u, first, du, dv, 0.0))
+    out.notes += [Note("", STRIP, u, first, du, dv, 0.0), *_cells(u, first, rows, w.group)]
 
 
 def room_before(tone: int) -> float:
@@ -61,35 +62,31 @@ def room_before(tone: int) -> float:
     return ROOM_AT_BADGE if tone >= 0 else 0.0
 
 
-def swatch(u: float, v: float, dv: float, *, across: bool) -> Note:
+def swatch(tone: int, u: float, v: float, dv: float, *, across: bool) -> list[Note]:
     """A single cell, with its middle in that of a row ``dv`` high; sizes as on paper."""
-    wide, high = BROAD + 2 * EDGE, CELL + 2 * EDGE
-    if across:
-        return Note("", "strip", u + (dv - high) / 2, v, high, wide, 0.0)
-    return Note("", "strip", u, v + (dv - high) / 2, wide, high, 0.0)
+    wide, high = SWATCH
+    du, low = (high, u + (dv - high) / 2) if across else (wide, u)
+    dv, at = (wide, v) if across else (high, v + (dv - high) / 2)
+    inner = low + EDGE, at + EDGE, du - 2 * EDGE, dv - 2 * EDGE
+    return [Note("", STRIP, low, at, du, dv, 0.0), Note(str(tone), CELLS, *inner, 0.0)]
 
 
-def tones_of(group: Group) -> tuple[int, ...]:
-    """What the cells of a strip stand for, in order: one each turn; of a kind, its own tone."""
-    if group.turns is None:
-        return (group.tone,)
+def _tones(group: Group) -> tuple[int, ...]:
+    """What the cells of a strip stand for, in order: one each turn."""
+    assert group.turns is not None
     return (*group.turns.tones, DOTS) if group.turns.more else group.turns.tones
 
 
-def cells(note: Note, tones: tuple[int, ...]) -> Iterator[Cell]:
+def _cells(left: float, low: float, rows: int, group: Group) -> Iterator[Note]:
     """The cells of a strip, first the column in which the turns begin."""
-    if len(tones) == 1:  # a swatch, or a single turn
-        yield note.u + EDGE, note.v + EDGE, note.du - 2 * EDGE, note.dv - 2 * EDGE, tones[0]
-        return
-    rows = max(1, round((note.dv - 2 * EDGE + STEP - CELL) / STEP))
-    for at, tone in enumerate(tones):
+    for at, tone in enumerate(_tones(group)):
         column, row = divmod(at, rows)
-        u, v = note.u + EDGE + column * ASIDE, note.v + EDGE + row * STEP
+        u, v = left + EDGE + column * ASIDE, low + EDGE + row * STEP
         if tone == DOTS:
             for dot in range(3):
-                yield u + BROAD / 2 - 0.5, v + dot * 1.8, 1.0, 1.0, 1
+                yield Note("1", CELLS, u + BROAD / 2 - 0.5, v + dot * 1.8, 1.0, 1.0, 0.0)
         else:
-            yield u, v, BROAD, CELL, tone
+            yield Note(str(tone), CELLS, u, v, BROAD, CELL, 0.0)
 
 
 def _extent(number: int, step: float, one: float) -> float:
