@@ -68,6 +68,30 @@ TABLE = (
         "perceiver-resampler", "flamingo", "arXiv:2204.14198, by its stated sizes",
         188_900_352 + 8 * 1536,
     ),
+    Published("eva-vit", "g14", "EVA-CLIP ViT-g/14 without its last block", 985_952_256),
+    Published("opt-decoder", "2.7B", "arXiv:2205.01068", 2_651_596_800 - 50_272 * 2560),
+    Published("qwen3-embedder", "8B", "Qwen3-8B without its head", 8_190_735_360 - 622_329_856),
+    Published(
+        "qformer-stage1", "base", "arXiv:2301.12597, Blip2Qformer", 186_705_470 + 985_952_256,
+        {"embed_token": 23_441_664, "embed_position": 393_216, "embedding_norm": 1536,
+         "self_attention": 28_366_848, "cross_attention": 20_081_664, "text_ffn": 56_687_616,
+         "query_ffn": 56_687_616, "lm_head": 622_651, "queries": 24_576,
+         "itc": 196_864 + 196_864, "itm": 1538, "temperature": 1, "ln_vision": 2816},
+    ),
+    Published(
+        "qformer-stage2", "opt-2.7b", "arXiv:2301.12597, Blip2QFormerModel",
+        105_137_664 + 24_576 + 1_968_640 + 2816 + 985_952_256 + 2_651_596_800,
+        {"self_attention": 28_366_848, "cross_attention": 20_081_664, "query_ffn": 56_687_616,
+         "embedding_norm": 1536, "queries": 24_576, "fc": 1_968_640},
+    ),
+    Published(
+        "qformer-stage2", "opt-6.7b", "arXiv:2301.12597",
+        105_137_664 + 24_576 + 3_149_824 + 2816 + 985_952_256 + 6_658_473_984,
+    ),
+    Published(
+        "clm", "8B", "CLM-v0.1-8B, without the unused head", 18_887_681 + 7_568_405_504,
+        {"heads": 2 * 9_443_840, "logit_scale": 1},
+    ),
 )
 
 
@@ -78,6 +102,38 @@ def test_a_published_model_counts_to_the_last_parameter(model: Published) -> Non
     roles = by_role(found)
     assert {role: roles.get(role) for role in model.roles} == model.roles
     assert sum(n for n in roles.values() if n) == model.total
+
+
+@pytest.mark.parametrize(
+    ("spec", "config", "trained"),
+    [
+        ("clm", "8B", 18_887_681),
+        ("qformer-stage1", "base", 186_705_470),
+        ("qformer-stage2", "opt-2.7b", 105_137_664 + 24_576 + 1_968_640 + 2816),
+    ],
+)
+def test_what_is_trained_beside_frozen_models(spec: str, config: str, trained: int) -> None:
+    assert counted(spec, config).params.trainable.number == trained
+
+
+def test_what_the_second_stage_leaves_out() -> None:
+    """Text FFNs, embeddings and the LM head."""
+    first, second = by_role(counted("qformer-stage1", "base")), by_role(
+        counted("qformer-stage2", "opt-2.7b")
+    )
+    gone = ("text_ffn", "embed_token", "embed_position", "lm_head")
+    assert sum(first[role] or 0 for role in gone) == 81_145_147
+    assert not set(gone) & set(second)
+    kept = ("self_attention", "cross_attention", "query_ffn", "queries", "embedding_norm")
+    assert all(first[role] == second[role] for role in kept)
+
+
+def test_losses_of_a_batch_are_of_all_its_pairs() -> None:
+    """[B, B] in truth: the products of all pairs grow with the square of the batch."""
+    one, two, four = (
+        counted("clm", "8B", B=b).macs.number or 0 for b in (1, 2, 4)
+    )
+    assert (two - 2 * one, four - 4 * one) == ((4 - 2) * 512, (16 - 4) * 512)
 
 
 def test_what_perceiver_io_has_and_perceiver_has_not() -> None:
