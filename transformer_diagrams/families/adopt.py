@@ -179,13 +179,13 @@ class _Adoption:
             if not all(any(_same(item, each) for each in only.values) for item in items):
                 words = " or ".join(map(_word, only.values))
                 self._refuse("refused", key, f"cannot be {_word(value)}: {only.because}", words)
-        lists = [entry for entry in self.family.names if entry.read is not None]
+        late = [each for each in self.family.names if each.read or each.equals]
         for entry in self.family.names:
-            if entry not in lists:
+            if entry not in late:
                 self._size(entry, own=False)
         for entry in self.family.sizes:
             self._size(entry, own=True)
-        for entry in lists:  # whose length is judged by the number of layers
+        for entry in late:  # judged by the number of layers
             self._size(entry, own=False)
         for entry in self.family.options:
             self._option(entry)
@@ -214,6 +214,9 @@ class _Adoption:
                 self.defaults[entry.name] = "as the spec says"
         else:
             number = self._number(entry, key, value)
+            wanted = None if entry.equals is None else self._worked_out(entry, entry.equals)
+            if number is not None and wanted not in (None, number):
+                self._refuse("refused", key, f"is {number}", f"{entry.equals} = {wanted}")
             span = self.config.span(key)
             self.used[key] = f"{entry.name} = {number}"
         if number is not None:
@@ -358,10 +361,11 @@ class _Adoption:
         for config in places:
             inner = () if config is self.config else self.family.within.values()
             for key in config:
-                if key in inner or (config is self.config and key in roots):
+                left = self.family.left_out.get(key)
+                if left is not None and (not left.values or config.get(key) in left.values):
+                    self._warn(config, key, "left-out", left.because, "")
+                elif key in inner or (config is self.config and key in roots):
                     continue
-                if key in self.family.left_out:
-                    self._warn(config, key, "left-out", self.family.left_out[key], "")
                 elif key in quiet or key in read or key.split(".")[0] in roots:
                     nothing.append(config.named(key))
                 else:

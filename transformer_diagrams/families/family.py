@@ -34,6 +34,7 @@ class Meaning:
     values   what each value of the key means; `else` is all others
     when     (key, value) pairs under which this entry holds
     least    the least number that is a size, and the most
+    equals   what the number must be, as an expression: the spec has one size for both
     """
 
     name: str
@@ -46,6 +47,7 @@ class Meaning:
     when: Mapping[str, Any] = field(default_factory=dict)
     least: int = 1
     most: int = MOST
+    equals: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ class Family:
     within: Mapping[str, str] = field(default_factory=dict)
     nothing: tuple[str, ...] = ()
     constants: tuple[str, ...] = ()
-    left_out: Mapping[str, str] = field(default_factory=dict)
+    left_out: Mapping[str, Only] = field(default_factory=dict)
     copies: str = "V d_m"
 
     def read_keys(self) -> set[str]:
@@ -104,15 +106,12 @@ def family(id: str) -> Family:
         names=_entries(data.get("names", {})),
         sizes=_entries(data["sizes"]),
         options=_entries(data.get("options", {})),
-        only={
-            key: Only(tuple(only["values"]), only["because"], only.get("when", {}))
-            for key, only in data.get("only", {}).items()
-        },
+        only=_only(data.get("only", {})),
         defaults=data.get("defaults", {}),
         within=data.get("within", {}),
         nothing=(*shared["nothing"], *data.get("nothing", ())),
         constants=(*shared["constants"], *data.get("constants", ())),
-        left_out=data.get("left_out", {}),
+        left_out=_only(data.get("left_out", {})),
         copies=str(data.get("copies", "V d_m")),
     )
 
@@ -127,6 +126,15 @@ def serving(model_type: str, classes: tuple[str, ...] = ()) -> Family | None:
     if model_type:
         return None
     return next((family(id) for id in ids if set(classes) & {*family(id).classes}), None)
+
+
+def _only(data: Mapping[str, Any]) -> dict[str, Only]:
+    return {
+        key: Only((), each)
+        if isinstance(each, str)
+        else Only(tuple(each["values"]), each["because"], each.get("when", {}))
+        for key, each in data.items()
+    }
 
 
 def _entries(data: Mapping[str, Any]) -> tuple[Meaning, ...]:

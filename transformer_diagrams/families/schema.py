@@ -54,6 +54,7 @@ def schema() -> dict[str, Any]:
         when=_WHEN,
         least={"type": "integer", "minimum": 0},
         most={"type": "integer", "minimum": 1},
+        equals={"type": "string", "description": "What the number must be."},
     )
     option = _object(
         [],
@@ -82,7 +83,11 @@ def schema() -> dict[str, Any]:
             copies={**_NAME, "description": "Weights with two names where the option tied holds."},
             nothing=_NAMES,
             constants=_NAMES,
-            left_out={**texts, "description": "Keys of what is not drawn, and the warning."},
+            left_out={
+                "type": "object",
+                "additionalProperties": {"anyOf": [_NAME, only]},
+                 "description": "Keys of what is not drawn, and the warning.",
+            },
         ),
     }
 
@@ -134,7 +139,8 @@ def _names(root: Map, source: SourceText, report: Report) -> None:
                         if isinstance(value, Scalar) and option and value.text not in legal_values:
                             tell(f"option '{name}' cannot be '{value.text}'", value)
                     continue
-                for word in ("value", "default", "times"):
+                late = set(spec.dims) if "equals" in case.entries else set()
+                for word in ("value", "default", "times", "equals"):
                     if word not in case.entries:
                         continue
                     formula = case.entries[word][1]
@@ -142,7 +148,7 @@ def _names(root: Map, source: SourceText, report: Report) -> None:
                     if "times" in case.entries and word == "default":
                         continue
                     try:
-                        missing = parse(formula.text).free - known
+                        missing = parse(formula.text).free - known - late
                     except DimError as error:
                         tell(f"this is no formula: {error.message}", formula)
                         continue

@@ -422,7 +422,7 @@ def _block_words(block: Block) -> set[str]:
     texts: list[str] = []
     for value in (*block.attrs.values(), *block.bind.values()):
         texts += value.texts
-    for text in (block.stack, block.copies, block.count, block.condition):
+    for text in (block.stack, block.copies, block.count, block.condition, *block.turns):
         if text is not None:
             texts.append(text.value)
     shapes = block.shape
