@@ -474,6 +474,11 @@ def decoder(
     return (1 if tied else 2) * vocab * d + layers * (attention + ffn + norms * d) + d
 
 
+def biased(layers: int, d: int, vocab: int, more: int) -> int:
+    """Every map and LayerNorm with biases, networks four times as wide, a tied output matrix."""
+    return vocab * d + more + layers * (12 * d * d + 13 * d) + 2 * d
+
+
 def qwen25(layers: int, d: int, heads: int, groups: int, h: int, v: int, *, tied: bool) -> int:
     """Biases on queries, keys and values; heads of 128."""
     attention = grouped(d, heads, groups, 128) + (heads + 2 * groups) * 128
@@ -539,15 +544,31 @@ BY_HAND = {
         ),
         "116.83B",
     ),
+    ("bloom", "560M"): (biased(24, 1024, 250_880, 2 * 1024), "559M"),
+    ("bloom", "7B1"): (biased(30, 4096, 250_880, 2 * 4096), "7.07B"),
     ("bloom", "176B"): (176_247_271_424, "176B"),
     ("cohere2", "7B"): (8_028_033_024, "8B"),
+    ("cohere2", "A-111B"): (
+        decoder(64, 12288, 256_000, grouped(12288, 96, 8, 128), gated(12288, 36864), norms=1,
+                tied=True),
+        "111B",
+    ),
     ("gpt-neox", "20B"): (20_554_567_680, "20B"),
     ("gpt-neox", "pythia-1b"): (1_011_781_632, "1.01B"),
     ("gpt-neox", "pythia-12b"): (11_846_072_320, "11.8B"),
     ("gptj", "6B"): (6_050_882_784, "6.05B"),
     ("mpt", "7B"): (6_649_286_656, "6.65B"),
+    ("mpt", "30B"): (decoder(48, 7168, 50_432, 4 * 7168**2, 8 * 7168**2, tied=True), "30B"),
     ("opt", "125M"): (125_239_296, "125M"),
+    ("opt", "1.3B"): (biased(24, 2048, 50_272, 2050 * 2048), "1.3B"),
+    ("opt", "6.7B"): (biased(32, 4096, 50_272, 2050 * 4096), "6.7B"),
+    ("opt", "30B"): (biased(48, 7168, 50_272, 2050 * 7168), "30B"),
     ("qwen2-moe", "A2.7B"): (14_315_784_192, "14.3B"),
+    ("qwen2-moe", "57B-A14B"): (
+        decoder(28, 3584, 151_936, grouped(3584, 28, 4, 128) + (28 + 2 * 4) * 128,
+                gated(3584, 20480) + 3584 + 64 * (gated(3584, 2560) + 3584)),
+        "57.4B",
+    ),
     ("gpt2", "small"): (gpt2(12, 768), "124M"),
     ("gpt2", "medium"): (gpt2(24, 1024), "355M"),
     ("gpt2", "large"): (gpt2(36, 1280), "774M"),
@@ -631,6 +652,10 @@ PARTS = {
     ("decoder-layer", "llama3-8b"): grouped(4096, 32, 8, 128) + gated(4096, 14336) + 2 * 4096,
     ("dsa", "small"): 4 * 1024**2 + 1024 * (4 * 32 + 32 + 4) + 2 * 32,
     ("eagle3-attention", "llama3.1-8b"): 2 * 4096 * (4096 + 2 * 8 * 128) + 4096**2,
+    ("alibi-attention", "bloom"): 4 * 14336**2 + 4 * 14336,
+    ("alibi-attention", "mpt-7b"): 4 * 4096**2,
+    ("moe-gated-share", "qwen1.5-moe"): gated(2048, 5632) + 2048
+    + 60 * (gated(2048, 1408) + 2048),
     ("ffn", "base"): 2 * 512 * 2048 + 512 + 2048,
     ("ffn", "gpt2"): 2 * 768 * 3072 + 768 + 3072,
     ("gemma-layer", "gemma2-2b"): grouped(2304, 8, 4, 256) + gated(2304, 9216) + 4 * 2304,
