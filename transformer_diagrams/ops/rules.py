@@ -192,8 +192,9 @@ def aligned(
                 if row is None:  # the same for all: made once
                     row = "" if after else _as_column(c, shapes, names)
                 c.require_equal(held[0], size, held[1], where, why, hint, row)
-        if held is None and all(shape.ndim >= back for shape in shapes):
-            short = []  # all are 1
+        if held is None:  # an axis of 1 that meets none is not stretched
+            short = [name for shape, name in zip(shapes, names, strict=True)
+                     if shape.ndim + after > 0 and shape.ndim < back]
         stretched.update(dict.fromkeys(short))
         sizes.append(ONE if held is None else held[0])
     if lead is not None:

@@ -150,7 +150,7 @@ op(
         HEIGHT,
         WIDTH,
         Attr("shift", "dim", "how many places it was shifted, up and to the left",
-             required=True),
+             required=True, least=0),
     ),
     shape=_shifted_shape,
     text="shifted-window mask",

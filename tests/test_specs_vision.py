@@ -1,0 +1,140 @@
+"""The bundled figures of vision and of vision with language: parameters and MACs to the last one.
+
+The totals were measured on library classes of these models under their published configurations
+(timm, transformers, torchvision, the authors' code), where each also follows from a closed formula.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from transformer_diagrams.count import Inspection, inspect
+from transformer_diagrams.spec.library import SpecLibrary
+
+LIBRARY = SpecLibrary()
+
+
+@cache
+def counted(id_: str, config: str | None = None, **sizes: object) -> Inspection:
+    return inspect(LIBRARY.get(id_), LIBRARY, config=config, overrides=sizes)
+
+
+def total(id_: str, config: str | None = None, **sizes: object) -> int | None:
+    return counted(id_, config, **sizes).params.total.number
+
+
+def roles(id_: str, config: str | None = None) -> dict[str, int | None]:
+    found = counted(id_, config).params.by_role
+    return {role: amount.number for role, amount in found.items()}
+
+
+@pytest.mark.parametrize(
+    ("spec", "config", "wanted"),
+    [
+        ("vit", "Ti16", 5_717_416),
+        ("vit", "S16", 22_050_664),
+        ("vit", "B32", 88_224_232),
+        ("vit", "B16", 86_567_656),
+        ("vit", "B16-384", 86_859_496),
+        ("vit", "L16", 304_326_632),
+        ("vit", "H14", 632_045_800),
+        ("deit", "Ti", 5_910_800),
+        ("deit", "S", 22_436_432),
+        ("deit", "B", 87_338_192),
+        ("deit-inference", "Ti", 5_910_800),
+        ("deit-inference", "S", 22_436_432),
+        ("deit-inference", "B", 87_338_192),
+        ("swin", "T", 28_288_354),
+        ("swin", "S", 49_606_258),
+        ("swin", "B", 87_768_224),
+        ("swin", "L", 196_532_476),
+        ("mae", "B16", 111_907_840),
+        ("mae", "L16", 329_541_888),
+        ("mae", "H14", 657_074_508),
+        ("resnet50", "224", 25_557_032 - (2048 * 1000 + 1000)),  # without the classifier
+        ("resnet50", "frozen", 23_454_912),  # the backbone of DETR
+        ("clip", "B32", 151_277_313),
+        ("clip", "B16", 149_620_737),
+        ("clip", "L14", 427_616_513),
+        ("clip", "L14-336", 427_944_193),
+        ("llava", "7B", 303_179_776 + 4_198_400 + 6_738_415_616),
+        ("llava-1.5", "7B", 7_062_902_784),
+        ("llava-1.5", "7B-padded", 7_063_427_072),
+        ("llava-1.5", "13B", 303_507_456 + 31_467_520 + 13_015_864_320),
+    ],
+)
+def test_a_published_total(spec: str, config: str, wanted: int) -> None:
+    assert total(spec, config) == wanted
+
+
+def test_weights_by_role() -> None:
+    assert roles("vit", "B16") == {
+        "attention": 28_348_416, "embed_position": 151_296, "ffn": 56_669_184, "head": 769_000,
+        "norm": 38_400, "patch_embed": 590_592, "special_tokens": 768,
+    }
+    assert roles("swin", "T") == {
+        "attention": 8_643_840, "attention_rpb": 23_322, "ffn": 17_274_432, "head": 769_000,
+        "norm": 24_768, "patch_embed": 4704, "patch_merging": 1_548_288,
+    }
+    assert roles("mae", "B16") == {
+        "attention": 28_348_416 + 8_404_992, "decoder_input": 393_728,
+        "ffn": 56_669_184 + 16_797_696, "mask_token": 512, "norm": 38_400 + 17_408,
+        "patch_embed": 590_592, "pixel_head": 393_984, "position_fixed": 151_296 + 100_864,
+        "special_tokens": 768,
+    }
+    assert roles("clip", "L14") == {
+        "attention": 100_761_600 + 28_348_416, "embed_token": 37_945_344,
+        "ffn": 201_449_472 + 56_669_184, "image_cls": 1024, "image_patch_embed": 602_112,
+        "image_position": 263_168, "image_projection": 786_432, "logit_scale": 1,
+        "norm": 102_400 + 38_400, "text_position": 59_136, "text_projection": 589_824,
+    }
+    assert roles("llava", "13B")["adapter"] == 5_248_000
+    assert roles("llava-1.5", "13B")["adapter"] == 31_467_520
+
+
+@pytest.mark.parametrize(
+    ("spec", "config", "wanted"),
+    [
+        ("vit", "B16", 17_563_828_224),
+        ("vit", "B32", 4_409_186_304),
+        ("vit", "L16", 61_554_712_576),
+        ("deit-inference", "Ti", 1_261_003_776),
+        ("deit-inference", "S", 4_624_140_288),
+        ("deit-inference", "B", 17_656_811_520),
+        ("swin", "T", 4_490_566_656),
+        ("swin", "S", 8_740_875_264),
+        ("swin", "B", 15_430_946_816),
+        ("resnet50", "224", 4_089_184_256 - 2048 * 1000),  # torchvision's 4.089 G, less the head
+    ],
+)
+def test_measured_multiply_adds(spec: str, config: str, wanted: int) -> None:
+    assert counted(spec, config).macs.number == wanted
+
+
+def test_what_is_trained() -> None:
+    """MAE's positions are fixed; LLaVA's image encoder stays frozen in both of its stages."""
+    assert counted("mae", "B16").params.frozen.number == 111_907_840 - 111_655_680
+    assert counted("llava", "7B").params.frozen.number == 303_179_776
+
+
+def test_sizes_that_no_config_has() -> None:
+    """Closed formulas of the papers' architectures."""
+    d, side, patch = 96, 64, 8
+    tokens = (side // patch) ** 2 + 1
+    assert total("vit", H=side, P=patch, d_m=d, n_h=4, L=3, C=10) == (
+        3 * patch**2 * d + d + d + tokens * d + 3 * (12 * d * d + 13 * d) + 2 * d + 10 * d + 10
+    )
+    assert total("deit", "Ti") - total("vit", "Ti16") == 2 * 192 + (192 + 1) * 1000
+    # a larger image changes nothing in Swin, whose positions are relative to windows
+    assert total("swin", "T", H=448) == total("swin", "T")
+    assert total("swin", "T", w=8, H=256) - total("swin", "T") == (15**2 - 13**2) * (
+        2 * 3 + 2 * 6 + 6 * 12 + 2 * 24
+    )
+
+
+def test_the_attention_of_windows_grows_with_the_area() -> None:
+    """Section 3.2 of Swin: 4 hw C^2 + 2 M^2 hw C, where all pairs would take 2 (hw)^2 C."""
+    macs = counted("window-attention", "swin-t-1").macs.number
+    assert macs == 4 * 56**2 * 96**2 + 2 * 49 * 56**2 * 96
