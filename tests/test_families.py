@@ -15,6 +15,7 @@ from transformer_diagrams.cli.app import run
 from transformer_diagrams.errors import DiagramError, Fault
 from transformer_diagrams.families import schema
 from transformer_diagrams.families.family import COMMON, HERE, family, family_ids
+from transformer_diagrams.families.tensors import verify
 
 CASES = Path(__file__).parent / "cases" / "models"
 ROWS: dict[str, Any] = json.loads((CASES / "counts.json").read_text(encoding="utf-8"))
@@ -268,3 +269,122 @@ def test_a_fault_in_the_file_of_a_family_is_told_by_line(
 def test_no_two_families_serve_one_type() -> None:
     kinds = [kind for id in family_ids() for kind in family(id).model_types]
     assert len(kinds) == len({*kinds})
+
+
+# -- checkpoints
+
+TENSORS: dict[str, dict[str, list[int]]] = json.loads((CASES / "tensors.json").read_text())
+
+
+def header(path: Path, shapes: dict[str, list[int]]) -> None:
+    """A safetensors file without a weight: only its header is ever read."""
+    entries = {n: {"dtype": "F32", "shape": s, "data_offsets": [0, 0]} for n, s in shapes.items()}
+    text = json.dumps({"__metadata__": {"format": "pt"}, **entries}).encode()
+    path.write_bytes(len(text).to_bytes(8, "little") + text)
+
+
+def checkpoint(tmp_path: Path, name: str, shapes: dict[str, list[int]]) -> Model:
+    made = model(tmp_path, ROWS[name]["config"])
+    header(tmp_path / "m" / "model.safetensors", shapes)
+    return made
+
+
+@pytest.mark.parametrize("name", mostly_slow(TENSORS, lambda name: name in QUICK))
+def test_a_checkpoint_of_the_models_own_code_verifies(tmp_path: Path, name: str) -> None:
+    verdict, total = checkpoint(tmp_path, name, TENSORS[name]).verify()
+    assert verdict.clean, verdict.as_json()
+    assert verdict.elements == total == ROWS[name]["total"]
+
+
+def without(shapes: dict[str, list[int]], name: str) -> dict[str, list[int]]:
+    return {each: shape for each, shape in shapes.items() if each != name}
+
+
+NORM = "model.layers.1.input_layernorm.weight"
+GATE = "model.layers.0.mlp.gate_proj.weight"
+
+
+@pytest.mark.parametrize(
+    ("mutant", "kind"),
+    [
+        (lambda s: without(s, NORM), "missing"),
+        (lambda s: {**s, GATE: s[GATE][::-1]}, "misshaped"),
+        (lambda s: {**s, "model.layers.2.input_layernorm.weight": [32]}, "unexpected"),
+        (lambda s: {**without(s, GATE), "model.layers.0.mlp.w1.weight": s[GATE]}, "unexpected"),
+        (lambda s: {**s, "model.layers.0.self_attn.q_proj.bias": [48]}, "unexpected"),
+        (lambda s: without(s, "lm_head.weight"), "missing"),
+    ],
+)
+def test_a_wrong_checkpoint_is_found(tmp_path: Path, mutant: Any, kind: str) -> None:
+    verdict, _ = checkpoint(tmp_path, "llama_gqa", mutant(TENSORS["llama_gqa"])).verify()
+    assert not verdict.clean
+    assert getattr(verdict, kind)
+
+
+def test_another_model_s_checkpoint_is_found(tmp_path: Path) -> None:
+    verdict, _ = checkpoint(tmp_path, "qwen2", TENSORS["qwen3"]).verify()
+    assert {"model.layers.0.self_attn.q_norm.weight"} <= verdict.unexpected.keys()
+
+
+def test_tied_copies_buffers_and_scales_are_told_apart(tmp_path: Path) -> None:
+    more = {
+        "lm_head.weight": [101, 32],
+        "model.layers.0.self_attn.rotary_emb.inv_freq": [6],
+        "model.layers.0.mlp.up_proj.weight_scale_inv": [1, 1],
+    }
+    verdict, _ = checkpoint(tmp_path, "qwen3", {**TENSORS["qwen3"], **more}).verify()
+    assert verdict.clean
+    assert (len(verdict.copies), len(verdict.buffers), len(verdict.quantised)) == (1, 1, 1)
+
+
+def test_a_file_without_the_head_class_s_prefix_verifies(tmp_path: Path) -> None:
+    bare = {name.removeprefix("transformer."): s for name, s in TENSORS["gpt2"].items()}
+    assert checkpoint(tmp_path, "gpt2", bare).verify()[0].clean
+
+
+def test_a_hundred_shards_are_read_by_their_index(tmp_path: Path) -> None:
+    config = ROWS["12_deepseek_v3_mla"]["config"]
+    made = model(tmp_path, config)
+    assert made.adopted is not None
+    nothing = verify(made.adopted, {})
+    names = sorted(nothing.missing.items())
+    shards = [f"model-{number:05}-of-00100.safetensors" for number in range(1, 101)]
+    for number, shard in enumerate(shards):
+        header(tmp_path / "m" / shard, {n: list(s) for n, s in names[number::100]})
+    weight_map = {name: shards[number % 100] for number, (name, _) in enumerate(names)}
+    (tmp_path / "m" / "model.safetensors.index.json").write_text(
+        json.dumps({"weight_map": weight_map})
+    )
+    verdict, total = made.verify()
+    assert verdict.clean
+    assert verdict.elements == total == 671_026_404_352
+
+
+def test_verify_leaves_with_1_and_folds_the_layers(tmp_path: Path, capfd: Any) -> None:
+    shapes = {n: s for n, s in TENSORS["llama_gqa"].items() if "input_layernorm" not in n}
+    checkpoint(tmp_path, "llama_gqa", shapes)
+    assert run(["verify", str(tmp_path / "m")]) == 1
+    assert "missing     model.layers.0-1.input_layernorm.weight  [32]" in capfd.readouterr().out
+    assert run(["verify", str(tmp_path / "m"), "--json"]) == 1
+    assert len(json.loads(capfd.readouterr().out)["missing"]) == 2
+
+
+@pytest.mark.parametrize("data", [b"", b"12345678", (1 << 60).to_bytes(8, "little")])
+def test_a_broken_checkpoint_is_told(tmp_path: Path, data: bytes) -> None:
+    made = model(tmp_path, llama())
+    (tmp_path / "m" / "model.safetensors").write_bytes(data)
+    with pytest.raises(DiagramError, match="cannot be read"):
+        made.verify()
+
+
+def test_without_a_checkpoint_verify_says_so(tmp_path: Path) -> None:
+    with pytest.raises(DiagramError, match="No such file"):
+        model(tmp_path, llama()).verify()
+
+
+def test_a_shard_elsewhere_is_refused(tmp_path: Path) -> None:
+    made = model(tmp_path, llama())
+    index = {"weight_map": {"a": "../other.safetensors"}}
+    (tmp_path / "m" / "model.safetensors.index.json").write_text(json.dumps(index))
+    with pytest.raises(DiagramError, match="lies elsewhere"):
+        made.verify()

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from transformer_diagrams.count import Inspection
     from transformer_diagrams.diff import Comparison
     from transformer_diagrams.families import Adopted
+    from transformer_diagrams.families.tensors import Verdict
     from transformer_diagrams.graph.check import Checked, Inferences
     from transformer_diagrams.graph.frame import Used
     from transformer_diagrams.graph.ir import Graph
@@ -392,6 +393,22 @@ class Model:
             "configs": list(spec.configs),
             "builds_on": [text.value for text in spec.builds_on],
         }
+
+    def verify(self) -> tuple[Verdict, int]:
+        """How the checkpoint beside a model's configuration agrees with it, and the figure's total.
+
+        :raises DiagramError: when there is no checkpoint, or its family names no tensors.
+        """
+        from transformer_diagrams.families.tensors import headers, verify
+
+        if self.adopted is None:
+            raise ask_error(f"'{self.label}' is a spec; a model's folder is verified")
+        if not self.adopted.family.tensors:
+            raise ask_error(f"the family '{self.adopted.family.id}' names no tensors yet")
+        found = headers(Path(self.label).parent)
+        total = self.inspection().params.total.number
+        assert total is not None
+        return verify(self.adopted, found), total
 
     def as_text(self) -> str:
         """The YAML of this spec; of a model's configuration, that of a spec which uses it."""

@@ -26,6 +26,7 @@ COMMANDS = {
     "lint": ("check", "lint"),
     "inspect": ("inspect", "inspect"),
     "import": ("take", "import_model"),
+    "verify": ("verify", "verify"),
     "diff": ("diff", "diff"),
     "list": ("catalog", "list_specs"),
     "schema": ("catalog", "schema"),

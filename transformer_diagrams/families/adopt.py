@@ -33,6 +33,7 @@ class Adopted:
     defaults  size or option -> what was filled in, because no key says it
     nothing   keys that are known to change neither the figure nor a count
     warnings  of the keys that nobody knows, and of what the spec leaves out
+    numbers   every size that is known, the configuration's own included
     copies    weights that the model's code has under a second name, such as a tied output matrix
     """
 
@@ -44,6 +45,14 @@ class Adopted:
     nothing: tuple[str, ...] = ()
     warnings: tuple[Fault, ...] = ()
     copies: int = 0
+    numbers: Mapping[str, int] = field(default_factory=dict)
+
+    def holds(self, when: Mapping[str, Any]) -> bool:
+        """Whether each option has one of the values."""
+        return all(
+            name in self.taken and self.taken[name].value in (w if isinstance(w, list) else [w])
+            for name, w in when.items()
+        )
 
     def onto(self, spec: Spec) -> Spec:
         """The bundled spec as this model: its sizes are the one config, and the figure shows it."""
@@ -121,8 +130,9 @@ def _family(config: Configuration) -> tuple[Family, Configuration]:
         served = serving(_text(part, "model_type")) if part else None
         if served is not None:
             notes.append(f"{key} alone is of the family '{served.id}': make it a file of its own")
-    near = nearest(kind, known) or _by_keys(config)
-    guess = f"the nearest family is '{near}', by its {'name' if kind else 'keys'} alone"
+    near = nearest(kind, known)
+    guess = f"the nearest family is '{near or _by_keys(config)}', by its "
+    guess += f"{'name' if near else 'keys'} alone"
     hint = "; ".join([*notes, guess, f"families: {', '.join(family_ids())}"])
     if kind:
         fault = config.fault(
@@ -195,7 +205,7 @@ class _Adoption:
         self.report.raise_if_errors()
         return Adopted(
             self.name, self.family, self.taken, self.used, self.defaults, nothing,
-            tuple(self.report.warnings), copies or 0,
+            tuple(self.report.warnings), copies or 0, self.numbers,
         )  # fmt: skip
 
     # -- what a key says

@@ -51,6 +51,22 @@ class Meaning:
 
 
 @dataclass(frozen=True, slots=True)
+class Tensor:
+    """A tensor of a checkpoint, by its name: `{i}` is the layer, `{e}` the expert.
+
+    layers    from which to before which layer, as expressions
+    when      options under which it is there
+    optional  options under which it is a second name of a weight, and may be there
+    """
+
+    name: str
+    shape: tuple[str, ...]
+    layers: tuple[str, ...] = ("0", "L")
+    when: Mapping[str, Any] = field(default_factory=dict)
+    optional: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Only:
     """The values of a key that the spec can be; another is refused, and the reason said."""
 
@@ -77,6 +93,8 @@ class Family:
     constants: tuple[str, ...] = ()
     left_out: Mapping[str, Only] = field(default_factory=dict)
     copies: str = "V d_m"
+    tensors: tuple[Tensor, ...] = ()
+    prefix: str = ""
 
     def read_keys(self) -> set[str]:
         """Every key of a configuration that this family takes something from."""
@@ -113,6 +131,8 @@ def family(id: str) -> Family:
         constants=(*shared["constants"], *data.get("constants", ())),
         left_out=_only(data.get("left_out", {})),
         copies=str(data.get("copies", "V d_m")),
+        tensors=_tensors(data.get("tensors", {}), shared["tensors"]),
+        prefix=data.get("tensors", {}).get("prefix", ""),
     )
 
 
@@ -126,6 +146,27 @@ def serving(model_type: str, classes: tuple[str, ...] = ()) -> Family | None:
     if model_type:
         return None
     return next((family(id) for id in ids if set(classes) & {*family(id).classes}), None)
+
+
+@cache
+def patterns(key: str) -> tuple[str, ...]:
+    """The names of tensors that are no weights: `buffers` or `quantised`."""
+    return tuple(data_of(HERE / f"{COMMON}.yaml")[key])
+
+
+def _tensors(data: Mapping[str, Any], shared: Mapping[str, Any]) -> tuple[Tensor, ...]:
+    """The tensors of the shared lists that are used, and the family's own."""
+    named: dict[str, Any] = {}
+    for use in data.get("use", ()):
+        named |= shared[use]
+    named |= data.get("names", {})
+    found = []
+    for name, given in named.items():
+        said = {"shape": given} if isinstance(given, list) else dict(given)
+        for key in said.keys() & {"shape", "layers"}:
+            said[key] = tuple(map(str, said[key]))
+        found.append(Tensor(name, **said))
+    return tuple(found)
 
 
 def _only(data: Mapping[str, Any]) -> dict[str, Only]:

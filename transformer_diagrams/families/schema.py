@@ -38,6 +38,14 @@ def _entries(entry: dict[str, Any]) -> dict[str, Any]:
     return {"type": "object", "additionalProperties": {"anyOf": [entry, cases]}}
 
 
+def _tensors() -> dict[str, Any]:
+    """Names of tensors with their shapes, and when they are there."""
+    axes = {"type": "array", "items": {"type": ["string", "integer"]}, "minItems": 1}
+    pair = {**axes, "minItems": 2, "maxItems": 2}
+    tensor = _object(["shape"], shape=axes, layers=pair, when=_WHEN, optional=_WHEN)
+    return {"type": "object", "additionalProperties": {"anyOf": [axes, tensor]}}
+
+
 def schema() -> dict[str, Any]:
     """The JSON Schema of a family (draft 2020-12)."""
     key = {
@@ -81,6 +89,7 @@ def schema() -> dict[str, Any]:
             options=_entries(option),
             only={"type": "object", "additionalProperties": only},
             copies={**_NAME, "description": "Weights with two names where the option tied holds."},
+            tensors=_object([], prefix=_NAME, use=_NAMES, names=_tensors()),
             nothing=_NAMES,
             constants=_NAMES,
             left_out={
@@ -94,7 +103,9 @@ def schema() -> dict[str, Any]:
 
 def common_schema() -> dict[str, Any]:
     """The JSON Schema of the keys that all families share."""
-    return _object(["nothing", "constants"], nothing=_NAMES, constants=_NAMES)
+    sets = {"type": "object", "additionalProperties": _tensors()}
+    lists = dict.fromkeys(("nothing", "constants", "buffers", "quantised"), _NAMES)
+    return _object([*lists, "tensors"], **lists, tensors=sets)
 
 
 def check(path: Path, text: str | None = None) -> Report:
