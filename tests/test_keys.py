@@ -189,7 +189,7 @@ OTHER: dict[str, dict[str, Any]] = {
     },
     "show": {
         "shapes": "none", "where": True, "config": "one", "legend": True, "frame": True,
-        "direction": "right",
+        "direction": "right", "fold": 1, "aspect": "9:1",
     },
 }  # fmt: skip
 def used(spec: Spec) -> Any:

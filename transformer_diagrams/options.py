@@ -22,9 +22,11 @@ SHAPES = ("none", "changes", "all")
 BACKGROUNDS = ("theme", "none", "white")
 GRAPHVIZ = ("pure", "dot")
 DENSITY = ("normal", "compact")
+MOST_FOLDS = 20
 
 # What a spec's `show:` may say too: asking for the default is then not the same as not asking.
-FROM_SPEC = frozenset(("direction", "shapes", "legend", "config"))
+FROM_SPEC = frozenset(("direction", "shapes", "legend", "config", "fold", "aspect"))
+FOLDS = frozenset(("fold", "aspect"))  # one of them says all of it
 
 POINTS = {"": 1.0, "pt": 1.0, "px": 0.75, "in": 72.0, "cm": 72 / 2.54, "mm": 72 / 25.4, "pc": 12.0}
 
@@ -59,6 +61,8 @@ class Options:
     width, height  most physical width and height in points; None: as large as it comes
     enlarge        as large as these allow, beyond the figure's own size
     density        how close the parts stand; the text keeps its size
+    fold           how often the figure is cut, the pieces side by side; 0: not
+    aspect         width over height that the folds are to come nearest to
     set            (name, value) pairs that override the config's sizes and options
     scale, dpi     pixels of a PNG: times 96 a inch, or dots an inch (wins over scale)
     outline_text   words as outlines only, for viewers that show hidden text
@@ -73,6 +77,8 @@ class Options:
     height: float | None = None
     enlarge: bool = False
     density: str = "normal"
+    fold: int | None = None
+    aspect: float | None = None
     background: str = "theme"
     shapes: str = "changes"
     legend: bool = False
@@ -86,7 +92,8 @@ class Options:
 
     def over(self, show: Show) -> Options:
         """With what a spec's ``show:`` says where nothing was asked for."""
-        left = [name for name in FROM_SPEC if name not in self.said]
+        said = self.said | FOLDS if self.said & FOLDS else self.said
+        left = [name for name in FROM_SPEC if name not in said]
         return replace(self, **{name: getattr(show, name) for name in left})
 
     def wish(self) -> dict[str, Any]:
@@ -137,6 +144,14 @@ def settle(asked: Mapping[str, Any]) -> Options:
     _one_of("background", values.get("background"), BACKGROUNDS)
     _one_of("density", values.get("density"), DENSITY)
     _one_of("graphviz", values.get("graphviz"), GRAPHVIZ)
+    if values.keys() >= FOLDS:
+        raise ask_error("fold says how often, aspect lets that be chosen", "leave one of them out")
+    if (folds := values.get("fold")) is not None:
+        typed("fold", folds, int)
+        if not 0 <= folds <= MOST_FOLDS:
+            raise ask_error(f"fold must be a number from 0 to {MOST_FOLDS}, not {folds}")
+    if values.get("aspect") is not None:
+        values["aspect"] = _aspect(values["aspect"])
     for name, most in (("scale", 100.0), ("dpi", 10000.0)):
         number = values.get(name)
         if number is not None:
@@ -171,6 +186,17 @@ def area(text: str) -> tuple[str, str]:
     if len(sides) != 2:
         raise ask_error(f"'{text}' is not a width and a height", "write it like 3.25inx9in")
     return sides[0], sides[1]
+
+
+def _aspect(value: object) -> float:
+    """Width over height: ``_aspect("4:1") == 4.0``; a bare number is one already."""
+    from transformer_diagrams.spec.fields import ratio
+
+    typed("aspect", value, str, int, float)
+    found = ratio(str(value))
+    if found is None:
+        raise ask_error(f"aspect cannot be '{value}'", "write width and height like 16:9")
+    return found
 
 
 def points(length: float | str, what: str = "width") -> float:

@@ -90,7 +90,9 @@ def scene(graph: Graph, options: Options) -> Scene:
     """A graph -> its places, in points."""
     from transformer_diagrams.layout.engine import LayoutOptions, layout
 
-    wish = LayoutOptions(direction=options.direction, shapes=options.shapes, legend=options.legend)
+    wish = LayoutOptions(
+        options.direction, options.shapes, options.legend, options.fold, options.aspect
+    )
     return layout(graph, theme(options), wish)
 
 

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from transformer_diagrams.options import BACKGROUNDS, DENSITY, DIRECTIONS, GRAPHVIZ, SHAPES
+from transformer_diagrams.options import (
+    BACKGROUNDS,
+    DENSITY,
+    DIRECTIONS,
+    GRAPHVIZ,
+    MOST_FOLDS,
+    SHAPES,
+)
 
 if TYPE_CHECKING:
     TextType = click.ParamType[str]
@@ -135,6 +142,15 @@ def figure_options(command: Command) -> Command:
         click.option(
             "--density", type=Among("density", lambda: DENSITY),
             help="How close the parts stand; compact for a narrow column.",
+        ),
+        click.option(
+            "--fold", type=click.IntRange(0, MOST_FOLDS), metavar="N",
+            help="Cut a long figure N times between its blocks, the pieces side by side (one "
+            "below the other with --direction right); 0: not at all.",
+        ),
+        click.option(
+            "--aspect", metavar="WIDTH:HEIGHT",
+            help="As many folds as bring it nearest to this, e.g. 16:9.",
         ),
         click.option(
             "--background", type=Among("background", lambda: BACKGROUNDS),

@@ -1,4 +1,4 @@
-"""From placed groups to one Scene: absolute places, whole lines, texts, header and legend.
+"""From placed groups to the body of a figure: absolute places, whole lines, texts.
 
 A line inside a group ends at the group's border and goes on outside; here the pieces are joined
 into one line from box to box. Flow coordinates (u, v) become paper coordinates (x, y).
@@ -10,19 +10,19 @@ from collections.abc import Iterator
 from dataclasses import field
 from itertools import takewhile
 
-from transformer_diagrams.graph.ir import BORDER, Edge, Graph, Group, Node, Return
+from transformer_diagrams.graph.ir import BORDER, Edge, Group, Node, Return
 from transformer_diagrams.layout.branches import branched
 from transformer_diagrams.layout.callouts import Part, Room, leader
-from transformer_diagrams.layout.legend import legend as make_legend
+from transformer_diagrams.layout.canvas import Body, Canvas, text_label
 from transformer_diagrams.layout.measure import SHEETS, Context, size_node, stack_words
 from transformer_diagrams.layout.paper import Paper, rounded, snapped
 from transformer_diagrams.layout.placed import Note, Placed, Point, Wire, straightened
 from transformer_diagrams.layout.returns import end_of, wire_of
-from transformer_diagrams.layout.scene import Box, Label, Line, Rect, Scene
+from transformer_diagrams.layout.scene import Box, Label, Line, Rect
 from transformer_diagrams.layout.stream import output_places
 from transformer_diagrams.layout.strip import CELLS, EDGE, STRIP, SWATCH, room_before
 from transformer_diagrams.records import dataclass
-from transformer_diagrams.text import TextLayout, measure, plain
+from transformer_diagrams.text import measure, plain
 
 
 @dataclass(slots=True)
@@ -52,83 +52,17 @@ class Inset:
         return [(u + self.u, v + self.v) for u, v in wire.points] if wire else []
 
 
-def assemble(graph: Graph, parts: list[Part], ctx: Context, legend: bool) -> Scene:
-    """The scene of all parts."""
-    s = ctx.sizes
+def assemble(parts: list[Part], ctx: Context, canvas: Canvas) -> Body:
+    """All parts, standing where the canvas has its body."""
     width_u = max(p.u + p.placed.width for p in parts)
     length = max(p.v + p.placed.length for p in parts)
-    body_w, body_h = (length, width_u) if ctx.across else (width_u, length)
-    header = [(line, measure(line, s.font_header)) for line in graph.header]
-    header_h = sum(t.height + 4.0 for _, t in header) + (8.0 if header else 0.0)
-    header_w = max((t.width for _, t in header), default=0.0)
-    width = max(body_w, header_w) + 2 * s.margin
-    left = (width - body_w) / 2
-    paper = Paper(ctx.direction, length, left, s.margin + header_h)
-    builder = _Builder(ctx, paper)
+    wide, high = (length, width_u) if ctx.across else (width_u, length)
+    left, top = canvas.corner(wide)
+    builder = _Builder(ctx, Paper(ctx.direction, length, left, top))
     for part in parts:
         builder.part(part)
-    labels = builder.labels
-    y = s.margin
-    for number, (markup, text) in enumerate(header):
-        labels.append(
-            _text(
-                f"header-{number}",
-                markup,
-                text,
-                s.font_header,
-                "header",
-                Rect((width - text.width) / 2, y, text.width, text.height),
-            )
-        )
-        y += text.height + 4.0
-    height = s.margin + header_h + body_h + s.margin
-    if legend:
-        boxes, lines, words, width, height = make_legend(
-            builder.boxes, builder.lines, s, width, height
-        )
-        builder.boxes += boxes
-        builder.lines += lines
-        labels += words
-    return Scene(
-        id=graph.id,
-        title=plain(graph.title),
-        desc=graph.caption,
-        width=rounded(width),
-        height=rounded(height),
-        boxes=tuple(builder.boxes),
-        lines=tuple(branched(builder.lines)),
-        labels=tuple(labels),
-        direction=ctx.direction,
-    )
-
-
-def _text(
-    name: str,
-    markup: str,
-    text: TextLayout,
-    size: float,
-    kind: str,
-    rect: Rect,
-    *,
-    owner: str = "",
-    role: str = "",
-    weight: str = "regular",
-    align: str = "middle",
-) -> Label:
-    """A label whose text fills ``rect`` (as large as the text itself)."""
-    return Label(
-        name,
-        markup,
-        rounded(rect.left),
-        rounded(rect.top + text.ascent),
-        size,
-        kind,
-        Rect(rounded(rect.left), rounded(rect.top), rounded(rect.width), rounded(rect.height)),
-        owner,
-        role,
-        weight,
-        align,
-    )
+    lines = tuple(branched(builder.lines))
+    return Body(tuple(builder.boxes), lines, tuple(builder.labels), Rect(left, top, wide, high))
 
 
 class _Builder:
@@ -265,7 +199,7 @@ class _Builder:
         at = Rect(left, top, text.width, text.height)
         kind = "io" if node.form == "text" else "block"
         self.labels.append(
-            _text(
+            text_label(
                 node.path + "#label",
                 sized.markup,
                 text,
@@ -290,7 +224,7 @@ class _Builder:
                 rect.right + sized.sheet + 3.0, rect.bottom - text.height, text.width, text.height
             )
         self.labels.append(
-            _text(
+            text_label(
                 node.path + "#count",
                 stack_words(node.stack),
                 text,
@@ -472,7 +406,7 @@ class _Builder:
             elif note.edge < -1:
                 owner = _back_id(scope, -2 - note.edge)
             self.labels.append(
-                _text(
+                text_label(
                     f"{scope.group.path}#note{number}",
                     note.markup,
                     text,

@@ -1,6 +1,7 @@
 """The layout, start to end: Graph and Theme in, Scene out.
 
-graph --measure--> sizes --place (innermost first)--> placed groups --assemble--> scene
+graph --measure--> sizes --place (innermost first)--> placed groups
+      --assemble--> body --fold--> body --canvas--> scene
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from dataclasses import replace
 from transformer_diagrams.graph.ir import Graph
 from transformer_diagrams.layout.assemble import assemble
 from transformer_diagrams.layout.callouts import Part, place_callouts
+from transformer_diagrams.layout.canvas import Canvas
+from transformer_diagrams.layout.fold import folded
 from transformer_diagrams.layout.group import place
 from transformer_diagrams.layout.junctions import widen_junctions
 from transformer_diagrams.layout.labels import words_of
@@ -36,9 +39,10 @@ def layout(graph: Graph, theme: Theme, options: LayoutOptions | None = None) -> 
     root = place(graph.root, ctx)
     parts = [Part(graph.root, root, 0.0, 0.0)]
     parts += place_callouts(graph, parts[0], ctx)
-    legend = graph.legend if options.legend is None else options.legend
+    canvas = Canvas(graph, ctx, graph.legend if options.legend is None else options.legend)
+    body = folded(assemble(parts, ctx, canvas), graph, canvas, theme, options)
     return replace(
-        assemble(graph, parts, ctx, legend),
+        canvas.scene(body),
         words=words_of(graph),
         shapes=shapes_told(graph, ctx.shapes, ctx.tex),
     )

@@ -27,11 +27,17 @@ SHEETS = 2  # drawn behind a stacked box
 
 @dataclass(frozen=True, slots=True)
 class LayoutOptions:
-    """What `layout` may be asked for. ``direction`` and ``shapes`` "" mean: as the graph says."""
+    """What `layout` may be asked for. ``direction`` and ``shapes`` "" mean: as the graph says.
+
+    fold    how often the figure is cut; None: as ``aspect`` or the theme needs it
+    aspect  width over height that the folds are to come nearest to
+    """
 
     direction: str = ""
     shapes: str = ""
     legend: bool | None = None
+    fold: int | None = None
+    aspect: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

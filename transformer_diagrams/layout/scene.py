@@ -101,6 +101,7 @@ class Box:
     title: str = ""  # words for hover and screen readers
     use: str = ""  # id of the spec behind it, for links
     parent: str = ""  # id of the frame around it
+    whole: str = ""  # of a later part of a frame that is cut: the id of the first
     cells: tuple[tuple[Rect, int], ...] = ()  # of a strip, with their tones
 
 

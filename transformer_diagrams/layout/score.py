@@ -188,14 +188,14 @@ def _through(scene: Scene, boxes: Mapping[str, Box], segs: Sequence[Seg]) -> Ite
     for i, j in near(spans, [seg.span for seg in segs], LINE_GAP):
         box, seg = scene.boxes[i], segs[j]
         line, one, two = seg.line, f"'{seg.line.id}'", f"'{box.id}'"
-        own = box.id in (line.tail, line.head)
+        own, frame = box.id in (line.tail, line.head), box.whole or box.id
         if box.form == "frame":
             if _lies_along(seg, spans[i]):
                 yield "line-on-frame", one, two
             if (
                 not own
                 and _inside(seg.span, spans[i], 0.0)
-                and not any(_within(boxes, end, box.id) for end in (line.tail, line.head))
+                and not any(_within(boxes, end, frame) for end in (line.tail, line.head))
             ):
                 yield "line-through-frame", one, two
         elif not own:
@@ -224,9 +224,10 @@ def _lies_along(seg: Seg, box: Span) -> bool:
 
 
 def _within(boxes: Mapping[str, Box], box: str, frame: str) -> bool:
-    while box in boxes and box != frame:
+    """Whether a box stands in any part of a frame."""
+    while box in boxes and frame not in (box, boxes[box].whole):
         box = boxes[box].parent
-    return box == frame
+    return box in boxes
 
 
 def _ends(scene: Scene, boxes: Mapping[str, Box], lines: Sequence[Line]) -> Iterator[Fault]:

@@ -27,6 +27,8 @@ from transformer_diagrams.spec.grammar import (
     LEAD_PATTERN,
     LONGEST_LABEL,
     LONGEST_TEXT,
+    MOST_FOLDS,
+    RATIO_PATTERN,
     REF_PATTERN,
     TURN,
     Key,
@@ -49,6 +51,7 @@ Limits = tuple[int | None, int | None]
 SIZE: Final[Limits] = (1, None)
 LABEL: Final = Key("label", "label", "")
 _ID: Final = re.compile(ID_PATTERN + r"\Z")
+_RATIO: Final = re.compile(RATIO_PATTERN + r"\Z", re.ASCII)
 _REF: Final = re.compile(REF_PATTERN + r"\Z")
 _DIM_NAME: Final = re.compile(DIM_NAME_PATTERN + r"\Z")
 _LEAD: Final = re.compile(LEAD_PATTERN + r"\Z")
@@ -120,6 +123,15 @@ def an(noun: str) -> str:
     return ("an " if noun[:1] in "aeio" else "a ") + noun
 
 
+def ratio(text: str) -> float | None:
+    """Width over height: ``ratio("16:9") == 16 / 9``; None for no ratio from 1:100 to 100:1."""
+    match = _RATIO.match(text.strip())
+    if match is None or not float(match[2] or 1):
+        return None
+    value = float(match[1]) / float(match[2] or 1)
+    return value if 0.01 <= value <= 100 else None
+
+
 class Fields:
     """Reads values of one file. ``dims`` and ``options`` are what the file declares."""
 
@@ -154,6 +166,8 @@ class Fields:
             "conditions": self.conditions,
             "turns": self.turns,
             "year": self.year,
+            "folds": self.folds,
+            "ratio": self.aspect,
             "texts": self.texts,
             "spec-refs": self.spec_refs,
             "open": self.open,
@@ -483,6 +497,21 @@ class Fields:
             return year
         self.wrong(node, path, "a year")
         return None
+
+    def folds(self, node: Node, path: str) -> int | None:
+        """How often a figure is folded."""
+        count = self.integer(node, path)
+        if count is None or 0 <= count <= MOST_FOLDS:
+            return count
+        self.wrong(node, path, f"a number from 0 to {MOST_FOLDS}")
+        return None
+
+    def aspect(self, node: Node, path: str) -> float | None:
+        """A ratio of lengths, `16:9`, or a number."""
+        found = ratio(node.text) if type(node) is Scalar else None
+        if found is None:
+            self.wrong(node, path, "a ratio from 1:100 to 100:1, such as 16:9")
+        return found
 
     def open(self, node: Node, path: str) -> bool | str | None:
         """`true`, `false` or `callout`."""

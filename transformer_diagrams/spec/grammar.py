@@ -35,6 +35,8 @@ ID_PATTERN: Final = r"[A-Za-z_][A-Za-z0-9_-]*"
 REF_PATTERN: Final = rf"{ID_PATTERN}(\.[A-Za-z0-9_-]+)?"
 DIM_NAME_PATTERN: Final = r"[A-Za-z][A-Za-z0-9_]*"
 LEAD_PATTERN: Final = rf"\.\.\.({DIM_NAME_PATTERN})?"
+RATIO_PATTERN: Final = r"(\d{1,5}(?:\.\d{1,5})?)(?::(\d{1,5}(?:\.\d{1,5})?))?"
+MOST_FOLDS: Final = 20
 LONGEST_LABEL: Final = 1_000
 LONGEST_TEXT: Final = 10_000
 
@@ -113,6 +115,8 @@ SHOW: Final = _table(
     Key("legend", "bool", "Draw a legend."),
     Key("frame", "bool", "Draw a frame with the title around the figure."),
     Key("direction", "choice", "Direction of the main stream.", DIRECTIONS),
+    Key("fold", "folds", "How often the figure is cut, the pieces side by side; 0: not."),
+    Key("aspect", "ratio", "As many folds as bring it nearest to this; not beside fold."),
 )
 
 REF: Final = _table(

@@ -390,7 +390,10 @@ class _Loader:
         return made
 
     def _show(self, node: Node, path: str) -> Show:
-        return Show(**self.f.mapping(node, path, SHOW, "'show'"))
+        said = self.f.mapping(node, path, SHOW, "'show'")
+        if said.keys() >= {"fold", "aspect"}:
+            self.f.wrong(node, path, "'fold' or 'aspect', not both")
+        return Show(**said)
 
     def _config_name(self, node: Node, path: str) -> str | None:
         name = self.f.word(node, path, LABEL)

@@ -172,6 +172,8 @@ class Show:
     legend: bool = False
     frame: bool | None = None  # None: framed when the spec has a role
     direction: str = "up"  # up | right | down
+    fold: int | None = None
+    aspect: float | None = None  # width over height
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,10 +24,12 @@ from transformer_diagrams.spec.grammar import (
     LEAD_PATTERN,
     LONGEST_LABEL,
     LONGEST_TEXT,
+    MOST_FOLDS,
     OP,
     OP_KEY,
     OPTION,
     OUTPUT,
+    RATIO_PATTERN,
     REF,
     REF_PATTERN,
     SHOW,
@@ -120,6 +122,13 @@ _BY_KIND: Final[Mapping[str, Schema]] = {
     "output-ref": _REF,
     "block-ref": _ID,
     "year": {"type": "integer", "minimum": 1800, "maximum": 2200},
+    "folds": {"type": "integer", "minimum": 0, "maximum": MOST_FOLDS},
+    "ratio": {
+        "anyOf": [
+            {"type": "string", "pattern": f"^{RATIO_PATTERN}$"},
+            {"type": "number", "minimum": 0.01, "maximum": 100},
+        ]
+    },
     "texts": _array(_text(LONGEST_LABEL)),
     "spec-ref": {**_text(LONGEST_TEXT), "minLength": 1},
     "spec-refs": _array({**_text(LONGEST_LABEL), "minLength": 1}),

@@ -17,10 +17,11 @@ TEXT_KINDS = ("title", "badge", "shape", "edge", "io", "header", "mark", "note")
 LINE_KINDS = ("data", "residual", "feedback", "leader")
 ROLE_KEYS = ("fill", "stroke", "text", "dash", "weight")
 MARKS = ("frozen", "trained", "ema", "tied", "changed", "stop-gradient")
+FOLD = ("aspect", "narrowest", "widest")
 DASHES = ("box", "train", "infer", "ema")
 TOP = (
     "name", "summary", "background", "ink", "roles", "lines", "text", "frames", "marks",
-    "dashes", "sizes",
+    "dashes", "sizes", "fold",
 )  # fmt: skip
 
 
@@ -74,7 +75,7 @@ def check(
 ) -> tuple[Fault, ...]:
     """Every fault of a theme's data; an empty tuple when it is good."""
     c = _Check(span)
-    top = c.mapping(data, "", TOP, [key for key in TOP if key != "sizes"])
+    top = c.mapping(data, "", TOP, [key for key in TOP if key not in ("sizes", "fold")])
     for key in ("name", "summary"):
         if key in top and not (isinstance(top[key], str) and top[key]):
             c.fault(key, "words are expected here", top[key])
@@ -114,4 +115,7 @@ def check(
             c.color(value, f"frames.fills[{index}]", none=True)
     for name, value in c.mapping(top.get("sizes", {}), "sizes", sizes, ()).items():
         c.number(value, f"sizes.{name}", 0, 500)
+    if "fold" in top:
+        for name, value in c.mapping(top["fold"], "fold", FOLD, FOLD).items():
+            c.number(value, f"fold.{name}", 0.01, 100)
     return tuple(c.faults)

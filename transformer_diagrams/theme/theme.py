@@ -91,6 +91,15 @@ class LineStyle:
 
 
 @dataclass(frozen=True, slots=True)
+class Fold:
+    """Which figures a theme folds when nothing else is said: width over height, and of which."""
+
+    aspect: float  # what the folds come nearest to
+    narrowest: float  # a narrower figure is folded
+    widest: float  # and a wider one
+
+
+@dataclass(frozen=True, slots=True)
 class Theme:
     """A whole look.
 
@@ -99,6 +108,7 @@ class Theme:
     frames  fills by depth of nesting, used in turn
     marks   colour of frozen, trained, ema, tied, changed, stop-gradient
     dashes  dash pattern, in points, of box, train, infer, ema
+    fold    which figures are folded when nothing else is said; None: none
     """
 
     name: str
@@ -113,6 +123,7 @@ class Theme:
     marks: Mapping[str, str]
     dashes: Mapping[str, tuple[float, ...]]
     sizes: Sizes
+    fold: Fold | None = None
 
     def role(self, name: str) -> RoleStyle:
         """The style of a role; an unknown or empty one looks ``plain``."""
@@ -205,6 +216,7 @@ def from_data(data: Mapping[str, Any], *, where: str = "theme") -> Theme:
         marks=frozen(data["marks"]),
         dashes=frozen({k: tuple(float(x) for x in v) for k, v in data["dashes"].items()}),
         sizes=Sizes(**{k: float(v) for k, v in data.get("sizes", {}).items()}),
+        fold=Fold(**data["fold"]) if "fold" in data else None,
     )
 
 
