@@ -23,7 +23,7 @@ from transformer_diagrams.errors import (
     did_you_mean,
 )
 from transformer_diagrams.finding import config_of, locate, specs_below
-from transformer_diagrams.options import Options, ask_error, fit, settle, typed
+from transformer_diagrams.options import AskError, Options, ask_error, fit, settle, typed
 from transformer_diagrams.pipeline import joined
 from transformer_diagrams.result import Rendering, save, unwritable
 
@@ -273,17 +273,30 @@ class Model:
         set: Settable = (),
         length: int | None = None,
         flops: str = "dense",
+        by_block: bool = False,
+        dtype: str | None = None,
+        batch: int = 1,
     ) -> Inspection:
         """Parameters, KV cache and FLOPs as exact amounts with their formulas.
 
         :raises DiagramError: faults of the spec, or of what was asked.
         """
         from transformer_diagrams.count import inspect
+        from transformer_diagrams.count.memory import read_dtypes
 
         config = self._config(config)
         options = settle({"config": config, "set": set})
-        if length is not None:
-            typed("length", length, int)
+        for name, number in (("length", length), ("batch", batch)):
+            if number is not None:
+                typed(name, number, int)
+        if batch < 1:
+            raise ask_error(f"a batch has at least one sequence, not {batch}")
+        if dtype is not None:
+            typed("dtype", dtype, str)
+        try:
+            dtypes = None if dtype is None else read_dtypes(dtype)
+        except DiagramError as fault:
+            raise AskError(fault.faults) from fault
         fit(self.spec, options.config, options.set)
         self._labels.raise_if_errors()
         self._checked.report.raise_if_errors()
@@ -293,19 +306,17 @@ class Model:
             overrides=dict(options.set),
             length=length,
             convention=flops,
+            by_block=by_block,
+            dtypes=dtypes,
+            batch=batch,
         )
 
-    def inspect(
-        self,
-        config: str | None = None,
-        *,
-        set: Settable = (),
-        length: int | None = None,
-        flops: str = "dense",
-    ) -> dict[str, Any]:
-        """Parameters, KV cache and FLOPs as plain data; ``set`` is like ``{"d_m": 512}``.
+    def inspect(self, config: str | None = None, **asked: Any) -> dict[str, Any]:
+        """Parameters, KV cache and FLOPs as plain data.
 
-        ``flops`` is what a causal mask saves: nothing (`dense`), or what it hides (`causal`).
+        ``asked``  what `inspection` takes: ``set`` is like ``{"d_m": 512}``; ``length``, in
+        positions; ``flops``, what work is counted (`dense`, `causal` or `train`); ``by_block``, the
+        tree of blocks too; ``dtype`` and ``batch``, the bytes too
 
         >>> sizes = {"d_m": 512, "n_h": 8, "n_g": 2}
         >>> load("gqa").inspect(set=sizes)["params"]["total"]
@@ -313,7 +324,7 @@ class Model:
 
         :raises DiagramError: faults of the spec, or of what was asked.
         """
-        data = self.inspection(config, set=set, length=length, flops=flops).as_json()
+        data = self.inspection(config, **asked).as_json()
         if self.adopted is not None:
             data["model"] = self.adopted.as_json()
             data["params"]["naive"] = data["params"]["total"] + self.adopted.copies

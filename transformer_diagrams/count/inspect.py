@@ -12,8 +12,17 @@ from transformer_diagrams.count import cache as cache_rules
 from transformer_diagrams.count import flops as flop_rules
 from transformer_diagrams.count import params as param_rules
 from transformer_diagrams.count.amount import Amount, Amounts
+from transformer_diagrams.count.blocks import Counts, count_blocks
 from transformer_diagrams.count.cache import Cache, count_cache
-from transformer_diagrams.count.flops import CAUSAL, CONVENTIONS, DEFAULT_LENGTH, DENSE
+from transformer_diagrams.count.flops import (
+    CAUSAL,
+    CONVENTIONS,
+    DEFAULT_LENGTH,
+    DENSE,
+    PASSES,
+    TRAIN,
+)
+from transformer_diagrams.count.memory import Memory, memory
 from transformer_diagrams.count.params import Params, count_params
 from transformer_diagrams.count.tally import Counter
 from transformer_diagrams.dims import Dim, DimError, Speller
@@ -41,7 +50,8 @@ _MOST_DOUBLINGS = 21  # lengths up to a million positions
 class Inspection:
     """Parameters, KV cache and FLOPs of a spec. ``numbers`` are the sizes they hold for.
 
-    ``flops`` and ``macs`` are counted by ``convention``: dense or causal.
+    ``flops`` and ``macs`` are counted by ``convention``: dense, causal or train. ``blocks`` is
+    the tree of what each block counts, and ``memory`` the bytes, where they were asked for.
     """
 
     id: str
@@ -57,6 +67,8 @@ class Inspection:
     length: int | None
     speller: Speller  # how its formulas are spelt
     missing: tuple[str, ...]  # sizes without a number; what depends on them is None
+    blocks: Counts | None = None
+    memory: Memory | None = None
 
     @property
     def positions(self) -> int | None:
@@ -137,6 +149,8 @@ class Inspection:
                     "convention": CONVENTIONS[self.convention],
                 },
             },
+            **({"memory": self.memory.as_json()} if self.memory is not None else {}),
+            **({"blocks": self.blocks.as_json()} if self.blocks is not None else {}),
         }
 
 
@@ -148,14 +162,18 @@ def inspect(
     overrides: Mapping[str, object] = NONE,
     length: int | None = None,
     convention: str = DENSE,
+    by_block: bool = False,
+    dtypes: Mapping[str, str] | None = None,
+    batch: int = 1,
 ) -> Inspection:
     """Count a spec under ``config`` with ``overrides`` (sizes and options, as `--set`).
 
     ``length`` is the number of positions (``d_t``, whatever the config says, and, unless bound
     otherwise, ``d_s``; in a spec without these, the one size that counts those of the text) that
-    the FLOPs and the total of the cache are for; default 1024. ``convention`` says what a causal
-    mask saves: nothing (dense), or the pairs that it hides (causal). A size with a definition may
-    only be set to an equal number.
+    the FLOPs and the total of the cache are for; default 1024. ``convention`` says what work is
+    counted (see `flops.CONVENTIONS`). ``by_block`` asks for the counts of each block too, and
+    ``dtypes`` (of weights and cache, see `memory.read_dtypes`) for the bytes of them and of the
+    caches of ``batch`` sequences. A size with a definition may only be set to an equal number.
 
     :raises DiagramError: a fault in the spec, in a name or in a value.
     """
@@ -191,10 +209,13 @@ def inspect(
     speller = found.frame.scope.speller.with_defaults(defaults)
     evaluate = Amounts(spec, found.reduce, defaults, numbers, speller)
     try:
-        tally = Counter(half=convention == CAUSAL).tally(found.frame)
+        counter = Counter(half=convention == CAUSAL, training=convention == TRAIN)
+        passes = PASSES[convention]
+        tally = counter.tally(found.frame)
         params = count_params(spec, tally, evaluate)
         cached = count_cache(found.frame, tally, evaluate)
-        flops, macs = evaluate(tally.flops), evaluate(tally.macs)
+        flops, macs = evaluate(tally.flops * passes), evaluate(tally.macs * passes)
+        blocks = count_blocks(found.frame, counter, evaluate, passes) if by_block else None
     except DimError as error:
         raise DiagramError(
             Fault(
@@ -220,6 +241,8 @@ def inspect(
         used_length,
         speller,
         tuple(sorted(missing)),
+        blocks,
+        memory(params.total, cached.total, dtypes, batch) if dtypes is not None else None,
     )
 
 

@@ -67,11 +67,13 @@ class Tally:
 class Counter:
     """Tallies frames; equal frames in equal places are tallied once.
 
-    With ``half``, only the seen half of scores under a causal mask counts as work.
+    With ``half``, only the seen half of scores under a causal mask counts as work; with
+    ``training``, the work of a training pass does: forward, and twice as much backward.
     """
 
-    def __init__(self, *, half: bool = False) -> None:
+    def __init__(self, *, half: bool = False, training: bool = False) -> None:
         self.half = half
+        self.training = training
         self._looker = Looker()
         self._known: dict[tuple[int, States, Needs], tuple[Frame, Tally]] = {}
 
@@ -82,12 +84,22 @@ class Counter:
         known = self._known.get(key)
         if known is None:
             sight = self._looker.sight(frame, states, needs)
-            known = (frame, _Adder(self, frame, sight).run())
+            known = (frame, Adder(self, frame, sight).run())
             self._known[key] = known
         return known[1]
 
+    def adder(self, frame: Frame, states: States = (), needs: Needs = ()) -> Adder:
+        """Tallies single blocks of ``frame``, where ``tally`` takes all of them."""
+        return Adder(self, frame, self._looker.sight(frame, states, needs))
 
-class _Adder:
+    def works(self, when: str) -> bool:
+        """Whether what is there at this time is part of the pass whose work counts."""
+        return when != ("infer" if self.training else "train")
+
+
+class Adder:
+    """Adds up one frame in one place of use."""
+
     def __init__(self, counter: Counter, frame: Frame, sight: Sight) -> None:
         self.counter = counter
         self.frame = frame
@@ -101,12 +113,25 @@ class _Adder:
 
     def run(self) -> Tally:
         for atom in self.program.atoms:
-            if atom.index in self.frame.applied:
-                self._op(atom)
-            elif atom.index in self.frame.uses:
-                self._use(atom)
-        self._sum_ops()
-        return self.tally
+            self._atom(atom)
+        return self._summed()
+
+    def one(self, atom: Atom) -> Tally:
+        """What one block adds."""
+        self._atom(atom)
+        return self._summed()
+
+    def inside(self, atom: Atom, part: Tally) -> Tally:
+        """What ``part`` of the spec that ``atom`` uses adds."""
+        self._add(atom, part)
+        return self._summed()
+
+    def _atom(self, atom: Atom) -> None:
+        if atom.index in self.frame.applied:
+            self._op(atom)
+        elif atom.index in self.frame.uses:
+            inner = self.frame.uses[atom.index]
+            self._add(atom, self.counter.tally(inner, *self.sight.uses.get(atom.index, ())))
 
     # -- how often --------------------------------------------------------------------------
 
@@ -182,9 +207,11 @@ class _Adder:
             slot = (id(applied), key, times)
             self._ops[slot] = (applied, self._ops.get(slot, (applied, 0))[1] + 1)
         everywhere = self._all_times(atom)
-        if self.frame.when(atom.index) != "train":
+        when = self.frame.when(atom.index)
+        if self.counter.works(when):
             work = (id(applied), everywhere, self.sight.seen.get(atom.index))
             self._work[work] = (applied, self._work.get(work, (applied, 0))[1] + 1)
+        if when != "train":
             if "cache" in applied.op.does:
                 self.tally.caches.append(self._cached(atom, applied, everywhere))
             elif "state" in applied.op.does:
@@ -214,15 +241,13 @@ class _Adder:
                 return box.block.id
         return ""
 
-    def _use(self, atom: Atom) -> None:
-        inner = self.frame.uses[atom.index]
-        block = atom.block
+    def _add(self, atom: Atom, tally: Tally) -> None:
+        """Add what a used spec, or a part of it, holds and does inside."""
+        block, spec = atom.block, self.frame.uses[atom.index].program.spec
         assert block is not None
-        tally = self.counter.tally(inner, *self.sight.uses.get(atom.index, ()))
-        spec = inner.program.spec
         key, times, shared = self._key(atom, None)
         own_role = block.counts_as or spec.counts_as or spec.role or key.role
-        train = self.frame.when(atom.index) == "train"
+        when = self.frame.when(atom.index)
         everywhere = self._all_times(atom)
         if not shared:
             for inside, (params, active) in tally.weights.items():
@@ -234,19 +259,20 @@ class _Adder:
                 self.tally.add(resolved, params * scaled, active * scaled)
         lead = self.frame.leads.get(atom.index)
         each = ONE if lead is None else lead.numel()
-        if not train:
+        if self.counter.works(when):
             self.tally.macs = self.tally.macs + tally.macs * everywhere * each
             self.tally.flops = self.tally.flops + tally.flops * everywhere * each
         # A spec that keeps something itself is one layer with the parts that it uses.
         own = any(not cached.inner and not cached.layer for cached in tally.caches)
-        for cached in () if train else tally.caches:
+        for cached in () if when == "train" else tally.caches:
             part = cached.inner and not (own and cached.times == ONE)
             layer = f"{block.id}/{cached.layer}" if part else block.id
             kept = replace(cached, elements=cached.elements * each)
             times = cached.times * everywhere
             self.tally.caches.append(replace(kept, layer=layer, times=times, inner=True))
 
-    def _sum_ops(self) -> None:
+    def _summed(self) -> Tally:
+        """What was added since the last sum."""
         for (_, key, times), (applied, count) in self._ops.items():
             params = applied.params * times * count
             self.tally.add(key, params, applied.active * times * count)
@@ -256,3 +282,7 @@ class _Adder:
                 often = often * seen.share(half=self.counter.half)
             self.tally.macs = self.tally.macs + applied.macs * often
             self.tally.flops = self.tally.flops + (2 * applied.macs + applied.work) * often
+        made, self.tally = self.tally, Tally()
+        self._ops.clear()
+        self._work.clear()
+        return made

@@ -88,6 +88,16 @@ def _inspect_model(_: Path) -> str:
         return session("inspect llama3 --config 8B")
 
 
+def _inspect_blocks(_: Path) -> str:
+    with _folder():
+        return session("inspect llama3 --config 8B --by block --depth 2")
+
+
+def _inspect_several(_: Path) -> str:
+    with _folder():
+        return session("inspect llama3 qwen3 gemma3 --dtype bf16")
+
+
 def _width(_: Path) -> str:
     with _folder():
         return session("render gqa -f pdf --width 3.25in")
@@ -104,6 +114,8 @@ PARTS: Mapping[str, Callable[[Path], str]] = {
     "console-misspelt": _misspelt,
     "console-misshapen": _misshapen,
     "console-inspect": _inspect_model,
+    "console-inspect-blocks": _inspect_blocks,
+    "console-inspect-several": _inspect_several,
     "console-width": _width,
     "console-diff": _difference,
 }
