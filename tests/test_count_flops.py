@@ -149,6 +149,29 @@ MADE_OF = {
                              "{op: mul, from: [x, y], broadcast: true}"),
     "einsum of one": (X, "{op: einsum, from: [x], formula: 't m -> m'}", "{op: sum, axis: 0}"),
     "pool": (X, "pool", "{op: mean, axis: -2}"),
+    "layer_scale": ("x: [t, m], y: [m]", "{op: layer_scale, from: x}",
+                    "{op: mul, from: [x, y], broadcast: true}"),
+    "modulate": (  # 1 is added to the scale once, for all positions
+        "x: [t, m], a: [m], b: [m]", "{op: modulate, from: [x, a, b]}",
+        "{op: add, id: c, from: [a, b]}, {op: mul, id: d, from: [x, c], broadcast: true},"
+        "{op: add, from: [d, b], broadcast: true}",
+    ),
+    "patch_embed": ("x: [3, b P, b P], y: [b^2, 3 P^2]",
+                    "{op: patch_embed, from: x, patch: P, width: m}",
+                    "{op: linear, from: y, out: m, bias: true}"),
+    "conv1d": ("x: [3, b P], y: [b, 3 P]",
+               "{op: conv1d, from: x, out: m, kernel: P, stride: P}",
+               "{op: linear, from: y, out: m, bias: true}"),
+    "weight_norm_linear": (X, "{op: weight_norm_linear, out: o}", "{op: linear, out: o}"),
+    "mse": ("x: [t, m], y: [t, m]", "{op: mse, from: [x, y]}",
+            "{op: sub, id: a, from: [x, y]}, {op: mul, from: [a, a]}, sum"),
+    "group_norm": ("x: [4 m, h, k], y: [4, m h k]", "{op: group_norm, from: x, groups: 4}",
+                   "{op: layernorm, from: y}"),
+    "batch_norm": ("x: [m, h, k], y: [m, h k]", "{op: batch_norm, from: x}",
+                   "{op: layernorm, from: y}"),
+    "batch_norm frozen": ("x: [m, h, k], y: [m, 1, 1]", "{op: batch_norm, from: x, frozen: true}",
+                          "{op: mul, id: a, from: [x, y], broadcast: true},"
+                          "{op: add, from: [a, y], broadcast: true}"),
 }
 # Ops that are not made of others, or that only move, pick or keep elements.
 SIMPLE = {
@@ -157,7 +180,14 @@ SIMPLE = {
     "top_k", "argmax", "sample", "keep_groups", "svd", "box", "embedding", "parameter", "constant",
     "split_heads", "merge_heads", "cache", "causal_mask", "window_mask", "scatter_mask", "gather",
     "id_map", "learned_position", "rel_bias", "split", "concat", "reshape", "transpose", "slice",
-    "shift", "pick_mask", "learned_tokens",
+    "shift", "pick_mask", "learned_tokens", "exp", "log", "power", "softplus", "expand", "patchify",
+    "unpatchify", "select", "random_mask", "mask_replace", "roll", "window_partition",
+    "window_merge", "shifted_window_mask", "fourier_features", "interpolate_position", "hungarian",
+}
+# Of these the example's number is the check: each counts by a formula of its own.
+OWN = {
+    "scan", "pool2d", "upsample", "deform_sample", "sinkhorn", "contrastive", "koleo", "l1", "giou",
+    "focal", "dice",
 }
 
 
@@ -171,7 +201,12 @@ def test_an_op_costs_what_it_is_made_of(name: str, flops: str) -> None:
 
 
 def test_every_op_is_simple_or_held_against_its_parts() -> None:
-    assert {name.split()[0] for name in MADE_OF} | SIMPLE == set(registry.names())
+    assert {name.split()[0] for name in MADE_OF} | SIMPLE | OWN == set(registry.names())
+
+
+@pytest.mark.parametrize("name", sorted(OWN))
+def test_an_op_with_a_formula_of_its_own_shows_its_number(name: str) -> None:
+    assert any(example.flops for example in registry.get(name).examples)
 
 
 def test_a_residual_is_an_addition() -> None:
