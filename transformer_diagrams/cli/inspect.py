@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from transformer_diagrams.cli.report import Codes
-from transformer_diagrams.cli.tables import FORMATS, NOTHING, Cell, Table, number
+from transformer_diagrams.cli.tables import FORMATS, NOTHING, Datum, Table, number
 from transformer_diagrams.cli.values import config_option, json_option, set_option, specs_argument
 from transformer_diagrams.streams import dump, say
 
@@ -123,33 +123,33 @@ def block_table(found: Inspection, depth: int) -> Table:
                    *([block.cache] if kept else [])]  # fmt: skip
         cells = [_cell(found, amount) for amount in numbers]
         cells.insert(1, _share(block.params.number, whole.params.number))
-        rows.append([Cell(block.id + often, level=level), Cell(block.kind),
+        rows.append([Datum(block.id + often, level=level), Datum(block.kind),
                      _shape(found, block.shape), *cells])  # fmt: skip
     return Table(head, rows, 3, [_convention(found)])
 
 
-def _cell(found: Inspection, amount: Amount) -> Cell:
+def _cell(found: Inspection, amount: Amount) -> Datum:
     if not _is_some(amount):
         return NOTHING
     return number(amount.number, str(amount.formula), found.speller.tex(amount.formula))
 
 
-def _share(part: int | None, whole: int | None) -> Cell:
+def _share(part: int | None, whole: int | None) -> Datum:
     if part is None or not whole:
-        return Cell("")
-    return NOTHING if part == 0 else Cell(f"{100 * part / whole:.1f} %")
+        return Datum("")
+    return NOTHING if part == 0 else Datum(f"{100 * part / whole:.1f} %")
 
 
-def _shape(found: Inspection, shape: tuple[Amount, ...]) -> Cell:
+def _shape(found: Inspection, shape: tuple[Amount, ...]) -> Datum:
     """In numbers where all are known, else in names."""
     if not shape:
-        return Cell("")
+        return Datum("")
     plain = [str(size.number) for size in shape]
     tex = plain
     if any(size.number is None for size in shape):
         plain = [str(size.exact) for size in shape]
         tex = [found.speller.tex(size.exact) for size in shape]
-    return Cell(f"[{', '.join(plain)}]", f"$[{', '.join(tex)}]$")
+    return Datum(f"[{', '.join(plain)}]", f"$[{', '.join(tex)}]$")
 
 
 def _convention(found: Inspection, *, positions: bool = True) -> str:
@@ -197,12 +197,12 @@ def summary(found: Inspection) -> Table:
         [
             _named(name),
             number(amount.number),
-            Cell(str(amount.formula), f"${found.speller.tex(amount.formula)}$"),
+            Datum(str(amount.formula), f"${found.speller.tex(amount.formula)}$"),
         ]
         for name, amount in _quoted(found).items()
         if _is_some(amount) or name == "parameters"
     ]
-    rows += [[Cell(name), number(count), Cell("")] for name, count in _bytes(found)]
+    rows += [[Datum(name), number(count), Datum("")] for name, count in _bytes(found)]
     return Table([found.title, "number", "formula"], rows, 1, [_convention(found)])
 
 
@@ -213,8 +213,8 @@ def comparison(results: list[Inspection]) -> Table:
     roles = sorted(name for name in names if name.startswith("  "))
     others = [name for name in names if name not in roles]
     rows = [
-        [Cell("config"), *(Cell(found.config or "-") for found in results)],
-        [Cell("positions"), *(number(found.positions) for found in results)],
+        [Datum("config"), *(Datum(found.config or "-") for found in results)],
+        [Datum("positions"), *(number(found.positions) for found in results)],
     ]
     for name in (*others[:1], *roles, *others[1:]):
         found_in = [column.get(name) for column in columns]
@@ -226,13 +226,13 @@ def comparison(results: list[Inspection]) -> Table:
             rows.append([_named(name), *cells])
     sizes = [dict(_bytes(found)) for found in results]
     for name in sizes[0]:
-        rows.append([Cell(name), *(number(own[name]) for own in sizes)])
+        rows.append([Datum(name), *(number(own[name]) for own in sizes)])
     head = ["", *(found.title for found in results)]
     return Table(head, rows, 1, [_convention(results[0], positions=False)])
 
 
-def _named(name: str) -> Cell:
-    return Cell(name.strip(), level=1 if name.startswith(" ") else 0)
+def _named(name: str) -> Datum:
+    return Datum(name.strip(), level=1 if name.startswith(" ") else 0)
 
 
 def text_of(found: Inspection) -> str:

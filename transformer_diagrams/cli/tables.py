@@ -12,7 +12,7 @@ FORMATS = ("text", "csv", "markdown", "latex")
 
 
 @dataclass(frozen=True)
-class Cell:
+class Datum:
     """``plain`` for eyes and CSV; ``tex`` where LaTeX has its own form; ``level`` indents."""
 
     plain: str
@@ -20,7 +20,7 @@ class Cell:
     level: int = 0
 
 
-NOTHING = Cell("-", "--")
+NOTHING = Datum("-", "--")
 """A count that is 0."""
 
 
@@ -29,7 +29,7 @@ class Table:
     """Rows under a head. The first ``words`` columns are set left, the others are numbers."""
 
     head: Sequence[str]
-    rows: Sequence[Sequence[Cell]]
+    rows: Sequence[Sequence[Datum]]
     words: int = 1
     notes: Sequence[str] = ()
 
@@ -38,15 +38,15 @@ class Table:
         return {"text": _text, "csv": _csv, "markdown": _markdown, "latex": _latex}[format](self)
 
 
-def number(value: int | None, formula: str = "", tex: str = "") -> Cell:
+def number(value: int | None, formula: str = "", tex: str = "") -> Datum:
     """Digits in threes; the formula while there is no number."""
     if value is not None:
-        return Cell(f"{value:,}", f"{value:,}")
-    return Cell(formula or "?", f"${tex}$" if tex else "")
+        return Datum(f"{value:,}", f"{value:,}")
+    return Datum(formula or "?", f"${tex}$" if tex else "")
 
 
 def _text(table: Table) -> str:
-    rows = [[Cell(name) for name in table.head], *table.rows]
+    rows = [[Datum(name) for name in table.head], *table.rows]
     shown = [[("  " * cell.level) + cell.plain for cell in row] for row in rows]
     wide = [max(len(row[n]) for row in shown) for n in range(len(table.head))]
     lines = [
@@ -101,7 +101,7 @@ _ESCAPES = {
 def _latex(table: Table) -> str:
     """A `tabular` with the rules of booktabs, to \\input; digits are parted by thin spaces."""
 
-    def set_(cell: Cell) -> str:
+    def set_(cell: Datum) -> str:
         if cell.tex.startswith("$"):
             return cell.tex
         text = "".join(_ESCAPES.get(letter, letter) for letter in cell.tex or cell.plain)
@@ -109,7 +109,7 @@ def _latex(table: Table) -> str:
 
     columns = "l" * table.words + "r" * (len(table.head) - table.words)
     body = [" & ".join(set_(cell) for cell in row) + r" \\" for row in table.rows]
-    head = " & ".join(set_(Cell(name)) for name in table.head) + r" \\"
+    head = " & ".join(set_(Datum(name)) for name in table.head) + r" \\"
     notes = [f"% {note}" for note in table.notes]
     return "\n".join(
         [*notes, rf"\begin{{tabular}}{{@{{}}{columns}@{{}}}}", r"\toprule", head, r"\midrule",
