@@ -148,12 +148,13 @@ def test_key_of_a_block_has_an_effect(name: str) -> None:
 
 # -- the keys of the file, its sizes, options, inputs, outputs, references ---------------------
 
+WORDS = {"shape": ["d_t"], "dtype": "int"}
 FILE: Spec = {
     "dims": {"d_t": "positions", "d_m": "width", "h": {"doc": "hidden"}, "V": "words"},
     "where": ["h <= d_m"],
     "options": {"off": {"doc": "a part left out", "default": True}},
     "configs": {"one": {"d_t": 2, "d_m": 4, "h": 3, "V": 5}},
-    "inputs": {"x": {"shape": ["d_t", "d_m"]}, "t": {"shape": ["d_t"]}},
+    "inputs": {"x": {"shape": ["d_t", "d_m"]}, "t": WORDS},
     "outputs": {"y": {"from": "first"}},
     "blocks": [
         {"op": "linear", "out": "h", "from": {"from": "x"}, "id": "first", "if": "off"},
@@ -168,7 +169,7 @@ OTHER: dict[str, dict[str, Any]] = {
         "role": "mask", "counts_as": "lm_head", "source": {"title": "A paper"}, "tags": ["one"],
         "builds_on": ["gqa"], "dims": {"d_t": "places"}, "where": ["V <= h"],
         "options": {}, "configs": {"two": {"d_t": 3, "d_m": 9, "h": 3, "V": 5}},
-        "inputs": {"x": ["d_t", "h"], "t": ["d_t"]}, "outputs": {"z": {"from": "table"}},
+        "inputs": {"x": ["d_t", "h"], "t": WORDS}, "outputs": {"z": {"from": "table"}},
         "show": {"shapes": "none"}, "blocks": [{"op": "identity", "from": "x"}],
     },
     "source": {
@@ -246,7 +247,7 @@ def others(attr: Attr, op: Op, given: Any) -> list[Any]:
         "dim": ["z"],
         "dims": [["z", "d_t"]],
         "int": [0 if default != 0 else 1],
-        "float": [0.25],
+        "float": [0.25 if default != 0.25 else 0.5],
         "str": ["b a -> a" if attr.name == "formula" else "other"],
         "names": [["one", "two"]],
         "name": ["other"],
@@ -259,7 +260,10 @@ def as_spec(op: Op, example: Example, attrs: dict[str, Any]) -> Spec:
         for part in value if isinstance(value, (list, tuple)) else [value]:
             names |= set(_names(str(part)))
     dims = dict.fromkeys(sorted(names | {"z", "d_t"}), "a size")
-    inputs = {f"x{n}": [str(d) for d in shape] for n, shape in enumerate(example.inputs)}
+    inputs: Spec = {}
+    for n, shape in enumerate(example.inputs):
+        kind = "int" if op.port_name(n) in op.whole else "float"
+        inputs[f"x{n}"] = {"shape": [str(d) for d in shape], "dtype": kind}
     block = {"op": op.name, **attrs}
     if inputs:
         block["from"] = list(inputs)
@@ -268,7 +272,7 @@ def as_spec(op: Op, example: Example, attrs: dict[str, Any]) -> Spec:
         rows = width = "z"
     table = {"op": "embedding", "id": "embed", "from": "t", "vocab": rows, "width": width}
     other = {**table, "id": "other", "vocab": "z"}
-    return {"dims": dims, "inputs": {**inputs, "t": ["d_t"]}, "blocks": [table, other, block]}
+    return {"dims": dims, "inputs": {**inputs, "t": WORDS}, "blocks": [table, other, block]}
 
 
 def _names(text: str) -> list[str]:
