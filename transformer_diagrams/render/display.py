@@ -6,15 +6,22 @@ points, x grows to the right, y grows DOWNWARD. Colours are ``#rrggbb``; "" pain
 
 from __future__ import annotations
 
+import re
 from typing import Union
 
 from transformer_diagrams.errors import Fault
 from transformer_diagrams.layout.scene import Label, Rect
 from transformer_diagrams.records import dataclass
-from transformer_diagrams.render.geometry import Cubic, Point
+from transformer_diagrams.render.geometry import Cubic, Point, distinct
 
 Matrix = tuple[float, float, float, float, float, float]
 """a b c d e f: a point (x, y) lands on (a x + c y + e, b x + d y + f)."""
+
+
+def slug(text: str) -> str:
+    """A text as a name that every format takes: ``slug("residual/add") == "residual-add"``."""
+    name = re.sub(r"[^A-Za-z0-9]+", "-", text).strip("-") or "figure"
+    return name if name[0].isalpha() else f"f-{name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +120,8 @@ class Item:
     path, use  of the block behind it, for pages
     symbol     of a circle
     tail, head ids of a line's ends; ``tip`` the point it ends at, ``arrow`` the head's length
+    corners    of a line, from its start to the base of its head; ``radius`` to round them with
+    trunk      corners before these where it branches off another line: from the tail's border
     matrix, opacity  of everything in it
     """
 
@@ -134,6 +143,9 @@ class Item:
     head: str = ""
     tip: Point = (0.0, 0.0)
     arrow: float = 0.0
+    corners: tuple[Point, ...] = ()
+    radius: float = 0.0
+    trunk: tuple[Point, ...] = ()
     matrix: Matrix | None = None
     opacity: float = 1.0
 
@@ -142,6 +154,11 @@ class Item:
         """Every shape from the back to the front, those of the texts too."""
         letters = (outline for text in self.texts for outline in text.outlines)
         return (*self.shapes, *letters, *self.over)
+
+    @property
+    def way(self) -> list[Point]:
+        """The corners of a line from its tail's border to its tip, of a branch the trunk's too."""
+        return distinct((*self.trunk, *self.corners[:-1], self.tip))
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +182,20 @@ class Display:
     def printed(self) -> tuple[float, float]:
         """Width and height in points on paper."""
         return self.width * self.unit, self.height * self.unit
+
+    @property
+    def names(self) -> dict[str, str]:
+        """A readable name for every box, by its id: letters, digits and hyphens, each once."""
+        found: dict[str, str] = {}
+        for item in self.items:
+            if item.rect:
+                name = stem = slug(item.path or item.id)
+                count = 1
+                while name in found.values():
+                    count += 1
+                    name = f"{stem}-{count}"
+                found[item.id] = name
+        return found
 
     @property
     def smallest_text(self) -> float:

@@ -62,6 +62,19 @@ def joined(points: Sequence[Point]) -> str:
     return "M" + "L".join(f"{number(x)} {number(y)}" for x, y in points)
 
 
+def radii(way: Sequence[Point], radius: float) -> list[float]:
+    """How far each corner of a polyline can be rounded: at most half a leg."""
+    out = []
+    for index in range(1, len(way) - 1):
+        before, corner, after = way[index - 1], way[index], way[index + 1]
+        first, second = math.dist(before, corner), math.dist(corner, after)
+        # The outer legs may be used whole but for a little straight at the very end.
+        room_in = first / 2 if index > 1 else first - min(1.0, first / 2)
+        room_out = second / 2 if index < len(way) - 2 else second - min(1.0, second / 2)
+        out.append(min(radius, room_in, room_out))
+    return out
+
+
 def rounded(points: Sequence[Point], radius: float) -> tuple[Point, list[Cubic]]:
     """A polyline with rounded corners as Bezier pieces; a corner takes at most half a leg."""
     way = distinct(points)
@@ -70,13 +83,8 @@ def rounded(points: Sequence[Point], radius: float) -> tuple[Point, list[Cubic]]
         return at, [(at, at, at)]
     start, pieces = way[0], []
     at = start
-    for index in range(1, len(way) - 1):
+    for index, r in enumerate(radii(way, radius), 1):
         before, corner, after = way[index - 1], way[index], way[index + 1]
-        first, second = math.dist(before, corner), math.dist(corner, after)
-        # The outer legs may be used whole but for a little straight at the very end.
-        room_in = first / 2 if index > 1 else first - min(1.0, first / 2)
-        room_out = second / 2 if index < len(way) - 2 else second - min(1.0, second / 2)
-        r = min(radius, room_in, room_out)
         inward, outward = direction(corner, before), direction(corner, after)
         enter, leave = moved(corner, inward, r), moved(corner, outward, r)
         pieces.append(straight(at, enter))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 
 from transformer_diagrams.errors import Fault
 from transformer_diagrams.layout.scene import Box, Label, Line, Rect, Scene
@@ -89,6 +90,9 @@ class _Painter:
         self.warnings: list[Fault] = []
         self.labels: dict[str, list[Label]] = {}
         known = {box.id for box in scene.boxes} | {line.id for line in scene.lines}
+        self.nets: dict[str, list[Line]] = {}
+        for line in scene.lines:
+            self.nets.setdefault(line.net, []).append(line)
         for label in scene.labels:
             self.labels.setdefault(label.owner if label.owner in known else "", []).append(label)
 
@@ -238,7 +242,8 @@ class _Painter:
         # Heavy lines have larger heads.
         scale = 1.12 if line.kind == "residual" else 1.0
         points, length = _to_base(line, sizes.arrow_length * scale)
-        start, found = rounded(points, line.corner or sizes.line_corner)
+        radius = line.corner or sizes.line_corner
+        start, found = rounded(points, radius)
         start, pieces = _on_grid(start), [_piece_on_grid(piece) for piece in found]
         at, along = _longest_middle(start, pieces)
         tip = pieces[-1][2]
@@ -260,7 +265,20 @@ class _Painter:
         return Item(
             "line", (Curve(start, tuple(pieces), ink), *shapes), id=line.id, name=f"l{index}",
             role=line.kind, said=said, tail=line.tail, head=line.head, tip=tip, arrow=length,
+            corners=tuple(_on_grid(point) for point in points), radius=radius,
+            trunk=self.trunk(line),
         )  # fmt: skip
+
+    def trunk(self, line: Line) -> tuple[Point, ...]:
+        """The corners from the tail's border to where a line branches off another of its net."""
+        if not line.branch:
+            return ()
+        start = line.points[0]
+        for other in self.nets[line.net]:
+            for index, (a, b) in enumerate(pairwise(other.points), 1):
+                if start != other.points[0] and _between(a, start, b):
+                    return (*self.trunk(other), *other.points[:index])
+        return ()
 
     def under(self, at: Point) -> str:
         """The colour of what lies under a point: the innermost frame, or the paper."""
@@ -307,6 +325,11 @@ def _to_base(line: Line, length: float) -> tuple[list[Point], float]:
     length = min(length, math.dist(points[-2], points[-1]) * 0.9)
     points[-1] = moved(points[-1], direction(points[-1], points[-2]), length)
     return points, length
+
+
+def _between(a: Point, at: Point, b: Point) -> bool:
+    """Whether a point lies on a straight line from a to b."""
+    return abs(math.dist(a, at) + math.dist(at, b) - math.dist(a, b)) < 0.01
 
 
 def _on_grid(point: Point) -> Point:

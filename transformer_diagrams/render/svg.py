@@ -20,6 +20,7 @@ from transformer_diagrams.render.display import (
     Outline,
     Panel,
     Shape,
+    slug,
 )
 from transformer_diagrams.render.geometry import number, path_data
 
@@ -46,7 +47,7 @@ def opening(
     """What stands before a figure's ``body``: its size, its names, and ``look`` on the root."""
     head = f"{number(display.width)} {number(display.height)}"
     told = f"{display.title}\0{display.desc}\0{head}\0{body}"
-    name = f"{_slug(display.id)}-{hashlib.sha256(told.encode()).hexdigest()[:8]}"
+    name = f"{slug(display.id)}-{hashlib.sha256(told.encode()).hexdigest()[:8]}"
     title = xml_text(display.title or display.id)
     desc = f'<desc id="{name}-desc">{xml_text(display.desc)}</desc>\n' if display.desc else ""
     labelled = f"{name}-title {name}-desc" if display.desc else f"{name}-title"
@@ -61,11 +62,6 @@ def opening(
         'font-family="sans-serif">\n'
         f'<title id="{name}-title">{title}</title>\n{desc}'
     )
-
-
-def _slug(text: str) -> str:
-    slug = re.sub(r"[^A-Za-z0-9]+", "-", text).strip("-") or "figure"
-    return slug if slug[0].isalpha() else f"f-{slug}"
 
 
 _UNSAFE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
