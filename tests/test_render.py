@@ -18,11 +18,13 @@ from scenes import Builder, drawing, signs, tower
 from svg_reader import Shape, path_commands, read
 
 from transformer_diagrams import theme
+from transformer_diagrams.api import load
 from transformer_diagrams.errors import DiagramError, ToolMissing
 from transformer_diagrams.layout.scene import Box, Label, Line, Rect, Scene
 from transformer_diagrams.render import dot, formats, graphviz_tool
 from transformer_diagrams.render.display import Disc
 from transformer_diagrams.render.geometry import distinct, is_straight, number, rounded
+from transformer_diagrams.render.paint import paint
 from transformer_diagrams.render.path_data import commands
 from transformer_diagrams.render.pdf import to_pdf, word_font
 from transformer_diagrams.render.png import to_png
@@ -98,6 +100,25 @@ def test_a_head_points_along_its_line() -> None:
     points = re.findall(r"[-\d.]+ [-\d.]+", head.data)
     tip, _, notch, _ = ([float(v) for v in point.split()] for point in points)
     assert tip[0] == notch[0] == pytest.approx(curve.pieces[-1][2][0], abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ["gqa", "mha-per-head", "transformer"])
+def test_a_lines_way_leads_from_its_tail_to_its_head(name: str) -> None:
+    """A branch's too: through the trunk that it leaves. Sheets behind a box belong to it."""
+    display = paint(load(name).scene(), PAPER)
+    rects = {item.id: item.rect for item in display.items if item.rect}
+    for item in display.items:
+        if item.kind == "line":
+            assert near(item.way[0], rects[item.tail]), item.id
+            assert near(item.way[-1], rects[item.head]), item.id
+    assert len(set(display.names.values())) == len(rects)
+
+
+def near(point: tuple[float, float], rect: Rect) -> bool:
+    x, y = point
+    inside = rect.left - 9 < x < rect.right + 9 and rect.top - 9 < y < rect.bottom + 9
+    border = min(abs(x - rect.left), abs(x - rect.right), abs(y - rect.top), abs(y - rect.bottom))
+    return inside and border < 9
 
 
 def test_both_graphviz_programs_give_the_same_svg() -> None:
@@ -462,7 +483,7 @@ def test_path_data_of_all_kinds_is_read() -> None:
 
 
 def test_formats_are_one_table() -> None:
-    assert list(formats.FORMATS) == ["svg", "png", "pdf", "eps", "ps", "dot"]
+    assert list(formats.FORMATS) == ["svg", "png", "pdf", "eps", "ps", "dot", "tikz"]
     assert all(entry.suffix == f".{name}" for name, entry in formats.FORMATS.items())
     assert formats.get(".PDF").media_type == "application/pdf"
     with pytest.raises(DiagramError) as caught:

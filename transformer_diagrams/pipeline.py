@@ -120,7 +120,7 @@ def figure(graph: Graph, options: Options, format: str) -> Rendering:
 
     drawn = drawing(scene(graph, options), options)
     chosen = get(format)
-    return Rendering(chosen.write(drawn), chosen.media_type, drawn.warnings)
+    return Rendering(chosen.write(drawn), chosen.media_type, chosen.warnings(drawn))
 
 
 def theme(options: Options) -> Theme:

@@ -17,6 +17,7 @@ FORMATS: Mapping[str, str] = {
     "eps": "for publishers that take no PDF; needs the Cairo library",
     "ps": "PostScript; needs the Cairo library",
     "dot": "a Graphviz file with every place pinned, to edit by hand",
+    "tikz": "TikZ to edit, by itself or by `\\input`, with labels in the paper's own fonts",
 }
 
 

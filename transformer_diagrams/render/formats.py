@@ -118,12 +118,20 @@ def tall_warning(display: Display) -> Fault | None:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """An output format. ``write`` gives the file's bytes."""
+    """An output format. ``write`` gives the file's bytes, ``lost`` says what it cannot carry."""
 
     name: str
     suffix: str
     media_type: str
     write: Callable[[Drawing], bytes]
+    lost: Callable[[Drawing], list[str]] = lambda _: []
+
+    def warnings(self, drawing: Drawing) -> tuple[Fault, ...]:
+        """What the drawing has to say, and what this format cannot carry."""
+        lost = self.lost(drawing)
+        said = f"{self.name} cannot carry " + "; ".join(lost)
+        told = [Fault("not-carried", said, found=self.name, severity="warning")] if lost else []
+        return (*drawing.warnings, *told)
 
 
 def _svg(drawing: Drawing) -> bytes:
@@ -160,6 +168,18 @@ def _dot(drawing: Drawing) -> bytes:
     return to_dot(drawing.display).encode("utf-8")
 
 
+def _tikz(drawing: Drawing) -> bytes:
+    from transformer_diagrams.render.tikz import to_tikz
+
+    return to_tikz(drawing.display).encode("utf-8")
+
+
+def _tikz_lost(drawing: Drawing) -> list[str]:
+    from transformer_diagrams.render.tikz import lost
+
+    return lost(drawing.display)
+
+
 FORMATS: Mapping[str, Format] = {
     entry.name: entry
     for entry in (
@@ -169,6 +189,7 @@ FORMATS: Mapping[str, Format] = {
         Format("eps", ".eps", "application/postscript", _eps),
         Format("ps", ".ps", "application/postscript", _ps),
         Format("dot", ".dot", "text/vnd.graphviz", _dot),
+        Format("tikz", ".tikz", "text/x-tex", _tikz, _tikz_lost),
     )
 }
 
