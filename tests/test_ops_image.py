@@ -333,3 +333,13 @@ def test_counts_of_published_parts() -> None:
     ):
         c = call(name, inputs, attrs)
         assert registry.get(name).params(c).as_int() == params
+
+
+def test_an_axis_of_one_that_meets_none_is_not_stretched() -> None:
+    """One window, as in the last stage of Swin: its bias for each head fits without a warning."""
+    c = call("attention_core", [[1, 4, 9, 2]] * 3 + [[4, 9, 9]], {})
+    assert [str(shape) for shape in c.op.shape(c)] == ["[1, 4, 9, 2]"]
+    c = call("add", [[1, 4], [4]], {})
+    c.op.shape(c)
+    assert len(c.warnings) == 1
+    assert c.warnings[0].startswith("b was stretched")

@@ -17,6 +17,9 @@ HIGH = 150  # pixels of a small picture
 NAMES: Mapping[str, str] = {
     "": "Others",
     "bert": "BERT",
+    "blip2": "BLIP-2",
+    "clip": "CLIP",
+    "clm": "CLM",
     "deepseek": "DeepSeek",
     "detr": "DETR",
     "eagle": "EAGLE",
@@ -24,10 +27,12 @@ NAMES: Mapping[str, str] = {
     "glm": "GLM",
     "gpt-oss": "gpt-oss",
     "gpt2": "GPT-2",
+    "llava": "LLaVA",
     "moe": "Mixtures of experts",
     "mtp": "Multi-token prediction",
     "olmo": "OLMo",
     "position": "Positions",
+    "resnet": "ResNet",
     "stablelm": "StableLM",
     "vit": "ViT",
 }
