@@ -146,8 +146,7 @@ class Model:
         if self.adopted is None:
             return pipeline.load(text, self.label, self.library)
         spec, report = pipeline.load(text, str(self.path), self.library)
-        broken = self.adopted.broken(spec)
-        return self.adopted.onto(spec), joined(report.faults, broken, self.adopted.warnings)
+        return self.adopted.onto(spec), joined(report.faults, self.adopted.broken(spec))
 
     def _config(self, asked: str | None) -> str | None:
         """The config that was asked for, or that of the model whose configuration this is."""
@@ -488,7 +487,7 @@ class Model:
     def _key(self, format: str, options: Options) -> str:
         data = self.data
         if self.adopted is not None:
-            data += repr((self.adopted.taken, self.adopted.warnings)).encode()
+            data += repr(self.adopted.taken).encode()
         return result.key(data, self.label, self.id, self.path, format, options)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import os
 import re
 import shlex
@@ -109,6 +110,40 @@ def _difference(_: Path) -> str:
     return re.sub(r" {2,}\[[^\]\n]*\]$", "", text, flags=re.MULTILINE)
 
 
+MODEL = """\
+{"model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 2048,
+ "intermediate_size": 8192, "num_hidden_layers": 24, "num_attention_heads": 32,
+ "num_key_value_heads": 8, "vocab_size": 49152, "tie_word_embeddings": true,
+ "rms_norm_eps": 1e-05, "rope_theta": 130000, "atention_bias": false}
+"""
+
+
+def _your_model(_: Path) -> str:
+    with _folder() as folder:
+        (folder / "model").mkdir()
+        (folder / "model" / "config.json").write_text(MODEL, encoding="utf-8")
+        return session("import model/")
+
+
+def _verify(_: Path) -> str:
+    from transformer_diagrams.api import Model
+    from transformer_diagrams.families.tensors import verify
+
+    with _folder() as folder:
+        (folder / "model").mkdir()
+        (folder / "model" / "config.json").write_text(MODEL.replace("atent", "attent"), "utf-8")
+        adopted = Model.find("model").adopted
+        assert adopted is not None
+        shapes = {
+            name: {"shape": [*reversed(shape)] if "down_proj" in name else shape}
+            for name, shape in verify(adopted, {}).missing.items()
+            if "post_attention_layernorm" not in name
+        }
+        head = json.dumps(shapes).encode()
+        (folder / "model" / "model.safetensors").write_bytes(len(head).to_bytes(8, "little") + head)
+        return session("verify model/")
+
+
 PARTS: Mapping[str, Callable[[Path], str]] = {
     "console-starter": _starter,
     "console-misspelt": _misspelt,
@@ -118,4 +153,6 @@ PARTS: Mapping[str, Callable[[Path], str]] = {
     "console-inspect-several": _inspect_several,
     "console-width": _width,
     "console-diff": _difference,
+    "console-import": _your_model,
+    "console-verify": _verify,
 }

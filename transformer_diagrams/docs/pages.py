@@ -11,6 +11,7 @@ from transformer_diagrams.docs import (
     gallery,
     language,
     measures,
+    models,
     op_reference,
     program,
     structure,
@@ -23,6 +24,7 @@ PAGES: tuple[str, ...] = (
     "docs/numbers.md",
     "docs/architecture.md",
     "docs/embedding.md",
+    "docs/models.md",
     "docs/editor.md",
 )
 
@@ -32,6 +34,7 @@ PARTS: Mapping[str, Callable[[Path], str]] = {
     **gallery.PARTS,
     **language.PARTS,
     **measures.PARTS,
+    **models.PARTS,
     **op_reference.PARTS,
     **program.PARTS,
     **structure.PARTS,

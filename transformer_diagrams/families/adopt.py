@@ -380,7 +380,7 @@ class _Adoption:
                     nothing.append(config.named(key))
                 else:
                     hint = did_you_mean(key, {*read, *quiet}, what="key", most=0)
-                    message = f"nobody here knows the key '{config.named(key)}'"
+                    message = f"unknown key '{config.named(key)}': nothing was made of it"
                     self._warn(config, key, "unknown-key", message, hint)
         return tuple(nothing)
 
