@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 import shlex
 import unicodedata
@@ -258,6 +259,8 @@ def test_shown_commands_run(
 ) -> None:
     """Every command of a page, in its order, in one folder, ends well; files are those it names."""
     monkeypatch.chdir(tmp_path)
+    for name in ("model", "model-a", "model-b"):
+        write_model(Path(name))
     for fence in fences(page):
         named = re.match(r"# (\S+\.yaml)\n", fence.text)
         if fence.kind == "yaml" and named:
@@ -267,6 +270,17 @@ def test_shown_commands_run(
         for line in lines_of(fence):
             for words, rest in commands_in(line):
                 run_shown(words, rest, f"{fence.place}: {line}")
+
+
+def write_model(folder: Path) -> None:
+    """A model's folder: its configuration, and a checkpoint with a header alone."""
+    cases = ROOT / "tests" / "cases" / "models"
+    counts, tensors = (json.loads((cases / f"{n}.json").read_text()) for n in ("counts", "tensors"))
+    folder.mkdir()
+    (folder / "config.json").write_text(json.dumps(counts["llama_gqa"]["config"]))
+    shapes = {name: {"shape": shape} for name, shape in tensors["llama_gqa"].items()}
+    head = json.dumps(shapes).encode()
+    (folder / "model.safetensors").write_bytes(len(head).to_bytes(8, "little") + head)
 
 
 def run_shown(words: list[str], rest: list[str], said: str) -> None:
