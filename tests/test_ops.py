@@ -38,7 +38,8 @@ SIZES = {
 }  # fmt: skip
 INDEX_PORTS = {("gather", 1): 3, ("experts", 1): 4, ("scatter_mask", 0): 2, ("embedding", 0): 9,
                ("cross_entropy", 1): 4, ("id_map", 0): 9,
-               ("pick_mask", 1): 3, ("select", 1): 3}
+               ("pick_mask", 1): 3, ("select", 1): 3,
+               ("scatter", 1): 3}
 POSITIVE = {"kl", "giou", "log"}  # shares, sizes of boxes
 
 

@@ -111,6 +111,7 @@ def test_generalised_overlap_at_known_boxes(a: Any, b: Any, giou: float) -> None
     assert np.isclose(one("giou", a, b, form="corners"), 1 - giou)
     centred = [np.concatenate([(x[:, :2] + x[:, 2:]) / 2, x[:, 2:] - x[:, :2]], 1) for x in (a, b)]
     assert np.isclose(one("giou", *centred), 1 - giou)
+    assert np.allclose(one("box_corners", centred[1]), b)
     assert np.isclose(one("giou", *centred, pairwise=True)[0, 0], 1 - giou)
 
 
@@ -186,6 +187,12 @@ def test_more_targets_than_predictions_are_refused() -> None:
     assert "more targets than predictions" in refused("hungarian", [[3, 5]])
     with pytest.raises(OpFault, match="not finite"):
         one("hungarian", np.array([[np.nan]]))
+
+
+def test_values_are_scattered_among_a_filler() -> None:
+    y = one("scatter", np.array([7, 8]), np.array([3, 0]), size=5, fill=9)
+    assert y.tolist() == [8, 9, 9, 7, 9]
+    assert "more values than places" in refused("scatter", [[4], [4]], size=3)
 
 
 def test_sinkhorn_in_many_steps_shares_alike() -> None:

@@ -89,6 +89,28 @@ TABLE = (
         105_137_664 + 24_576 + 3_149_824 + 2816 + 985_952_256 + 6_658_473_984,
     ),
     Published(
+        "deformable-attention", "single", "arXiv:2010.04159", 156_256,
+        {"offsets": 16_448, "weights": 8224, "value": 65_792, "output": 65_792},
+    ),
+    Published(
+        "multi-scale-deformable-attention", "detr", "arXiv:2010.04159", 230_272,
+        {"offsets": 65_792, "weights": 32_896, "value": 65_792, "output": 65_792},
+    ),
+    Published(
+        "detr", "R50", "arXiv:2005.12872, frozen norms as buffers", 41_524_768,
+        {"backbone": 23_454_912, "input_proj": 524_544, "queries": 25_600, "class_head": 23_644,
+         "box_head": 132_612, "attention": 3 * 1_579_008, "enc_ffn": 6_305_280,
+         "dec_ffn": 6_305_280, "norm": 15_872},
+    ),
+    Published(
+        "maskformer", "R50", "arXiv:2107.06278, ADE20K", 41_307_863,
+        {"backbone": 23_508_032, "pixel_decoder": 7_540_480, "input_proj": 524_544,
+         "queries": 25_600, "class_head": 38_807, "mask_mlp": 197_376},
+    ),
+    Published("maskformer-pixel-decoder", "R50", "arXiv:2107.06278", 7_540_480),
+    Published("maskformer-pixel-decoder", "Swin-T", "arXiv:2107.06278", 4_304_640),
+    Published("maskformer-pixel-decoder", "Swin-B", "arXiv:2107.06278", 4_951_808),
+    Published(
         "clm", "8B", "CLM-v0.1-8B, without the unused head", 18_887_681 + 7_568_405_504,
         {"heads": 2 * 9_443_840, "logit_scale": 1},
     ),
@@ -134,6 +156,28 @@ def test_losses_of_a_batch_are_of_all_its_pairs() -> None:
         counted("clm", "8B", B=b).macs.number or 0 for b in (1, 2, 4)
     )
     assert (two - 2 * one, four - 4 * one) == ((4 - 2) * 512, (16 - 4) * 512)
+
+
+def test_levels_add_points_alone() -> None:
+    one = counted("deformable-attention", "single").params.total.number
+    four = counted("multi-scale-deformable-attention", "detr").params.total.number
+    assert (four or 0) - (one or 0) == 3 * (4 - 1) * 4 * 8 * (256 + 1) == 74_016
+
+
+def test_the_decoder_of_maskformer_is_that_of_detr() -> None:
+    """An encoder layer less is one attention and one norm less than a decoder layer."""
+    whole, mask = by_role(counted("detr", "R50")), by_role(counted("maskformer", "R50"))
+    assert (mask["attention"] or 0) + (mask["dec_ffn"] or 0) + (mask["norm"] or 0) == 9_473_024
+    encoder = (whole["attention"] or 0) - (mask["attention"] or 0) + (whole["enc_ffn"] or 0)
+    encoder += (whole["norm"] or 0) - (mask["norm"] or 0)
+    assert 9_473_024 - 512 - encoder == 6 * 263_680  # the last norm is the decoder's
+
+
+def test_tokens_of_an_image_as_published() -> None:
+    """800 x 1066 pixels: 850 tokens at 1/32, 17,821 on four levels."""
+    assert 25 * 34 == 850
+    levels = counted("multi-scale-deformable-attention", "detr")
+    assert levels.numbers["S"] == 17_821
 
 
 def test_what_perceiver_io_has_and_perceiver_has_not() -> None:

@@ -304,6 +304,30 @@ op(
     ),
 )
 
+
+
+def _is_box(c: Call) -> tuple[Shape, ...]:
+    c.require_equal(
+        c.last(), const(4), c.axis_of(0, c.x.ndim - 1), "a box", "a box is four numbers"
+    )
+    return (c.x,)
+
+
+op(
+    name="box_corners",
+    summary="Boxes by centre and size to boxes by their lower and upper corner.",
+    shape=_is_box,
+    work=per_element(2),
+    text="to corners",
+    value=lambda c, x, w: [
+        np.concatenate([x[0][..., :2] - x[0][..., 2:] / 2, x[0][..., :2] + x[0][..., 2:] / 2], -1)
+    ],
+    examples=(
+        Example([["N", 4]], [["N", 4]], flops="8 N", label="to corners"),
+        Example([[2, 3, 4]], [[2, 3, 4]], flops=48),
+    ),
+)
+
 for _name, _label, _summary, _loss, _attrs in (
     ("focal", "Focal loss",
      "Binary cross-entropy of sigmoids in which what is already right weighs little: "

@@ -157,6 +157,40 @@ op(
     ),
 )
 
+
+
+def _scatter_shape(c: Call) -> tuple[Shape, ...]:
+    bound = unify(c, "...B k", "...B k", why="each value has its place")
+    c.require_at_most(bound["k"], c["size"], "there are more values than places")
+    return (Shape((*c.x.dims[:-1], c["size"]), c.x.lead),)
+
+
+def _scatter_value(c: Call, inputs: Arrays, weights: Tensors) -> list[Array]:
+    x, index = inputs
+    y = np.full((*x.shape[:-1], c.number("size")), c.number("fill"), dtype=x.dtype)
+    np.put_along_axis(y, index, x, axis=-1)
+    return [y]
+
+
+op(
+    name="scatter",
+    summary="A row of `size` places, all `fill`, but for the values x, which go where `index` "
+    "says: x [k], index [k] -> [size].",
+    inputs=("x", "index"),
+    whole=("index",),
+    attrs=(
+        Attr("size", "dim", "how many places", required=True),
+        Attr("fill", "dim", "the value of all other places", 0, least=0),
+    ),
+    shape=_scatter_shape,
+    text="scatter",
+    value=_scatter_value,
+    examples=(
+        Example([["k"], ["k"]], [["n_q"]], {"size": "n_q", "fill": "V"}, label="scatter"),
+        Example([[2, 3], [2, 3]], [[2, 5]], {"size": 5}),
+    ),
+)
+
 for _name, _words in (
     ("argmax", "Index of the largest entry along the last axis."),
     ("sample", "An index drawn from the distribution along the last axis."),
