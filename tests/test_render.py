@@ -483,7 +483,8 @@ def test_path_data_of_all_kinds_is_read() -> None:
 
 
 def test_formats_are_one_table() -> None:
-    assert list(formats.FORMATS) == ["svg", "png", "pdf", "eps", "ps", "dot", "tikz"]
+    names = ["svg", "png", "pdf", "eps", "ps", "dot", "tikz", "mermaid", "drawio"]
+    assert list(formats.FORMATS) == names
     assert all(entry.suffix == f".{name}" for name, entry in formats.FORMATS.items())
     assert formats.get(".PDF").media_type == "application/pdf"
     with pytest.raises(DiagramError) as caught:

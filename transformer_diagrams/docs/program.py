@@ -18,6 +18,8 @@ FORMATS: Mapping[str, str] = {
     "ps": "PostScript; needs the Cairo library",
     "dot": "a Graphviz file with every place pinned, to edit by hand",
     "tikz": "TikZ to edit, by itself or by `\\input`, with labels in the paper's own fonts",
+    "mermaid": "a flowchart of the structure alone, for a README where nothing else is drawn",
+    "drawio": "draw.io: boxes in containers, edges attached to them, formulas as LaTeX",
 }
 
 

@@ -180,6 +180,30 @@ def _tikz_lost(drawing: Drawing) -> list[str]:
     return lost(drawing.display)
 
 
+def _mermaid(drawing: Drawing) -> bytes:
+    from transformer_diagrams.render.mermaid import to_mermaid
+
+    return to_mermaid(drawing.display, drawing.scene.direction).encode("utf-8")
+
+
+def _mermaid_lost(drawing: Drawing) -> list[str]:
+    from transformer_diagrams.render.mermaid import lost
+
+    return lost(drawing.display)
+
+
+def _drawio(drawing: Drawing) -> bytes:
+    from transformer_diagrams.render.drawio import to_drawio
+
+    return to_drawio(drawing.display).encode("utf-8")
+
+
+def _drawio_lost(drawing: Drawing) -> list[str]:
+    from transformer_diagrams.render.drawio import lost
+
+    return lost(drawing.display)
+
+
 FORMATS: Mapping[str, Format] = {
     entry.name: entry
     for entry in (
@@ -190,6 +214,8 @@ FORMATS: Mapping[str, Format] = {
         Format("ps", ".ps", "application/postscript", _ps),
         Format("dot", ".dot", "text/vnd.graphviz", _dot),
         Format("tikz", ".tikz", "text/x-tex", _tikz, _tikz_lost),
+        Format("mermaid", ".mermaid", "text/vnd.mermaid", _mermaid, _mermaid_lost),
+        Format("drawio", ".drawio", "application/vnd.jgraph.mxfile", _drawio, _drawio_lost),
     )
 }
 
