@@ -138,3 +138,19 @@ def test_the_attention_of_windows_grows_with_the_area() -> None:
     """Section 3.2 of Swin: 4 hw C^2 + 2 M^2 hw C, where all pairs would take 2 (hw)^2 C."""
     macs = counted("window-attention", "swin-t-1").macs.number
     assert macs == 4 * 56**2 * 96**2 + 2 * 49 * 56**2 * 96
+
+
+def test_one_system_agrees_with_another() -> None:
+    """Differences that follow from the papers, whatever the totals are."""
+    assert total("deit", "B") - total("vit", "B16") == 768 + 768 + 769 * 1000
+    pair = roles("clip", "L14")
+    text = pair["attention"] + pair["ffn"] - 24 * (12 * 1024**2 + 9 * 1024)
+    image = roles("vit", "B16")
+    assert text == image["attention"] + image["ffn"] == 85_017_600
+    assert total("swin", "S") - total("swin", "T") == 12 * (12 * 384**2 + 13 * 384 + 169 * 12)
+    adapters = [roles(spec, "7B")["adapter"] for spec in ("llava-1.5", "llava")]
+    assert adapters[0] - adapters[1] == 4096**2 + 4096
+    # MAE's encoder is ViT without its head; the decoder is the rest
+    decoder = 768 * 512 + 512 + 512 + 197 * 512 + 8 * (12 * 512**2 + 13 * 512) + 2 * 512
+    encoder = total("mae", "B16") - decoder - (512 * 768 + 768)
+    assert encoder == total("vit", "B16") - 769_000 == 85_798_656
