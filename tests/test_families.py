@@ -68,6 +68,15 @@ def test_every_key_of_a_file_has_a_known_fate(tmp_path: Path, name: str) -> None
     assert {*ROWS[name]["config"]} - fate <= {*found.family.within.values()}
 
 
+def test_the_text_part_of_a_model_with_a_vision_tower_is_read(tmp_path: Path) -> None:
+    text = ROWS["gemma3_text"]["config"]
+    config = {"model_type": "gemma3", "text_config": text, "vision_config": {"hidden_size": 8}}
+    made = model(tmp_path, config)
+    assert made.inspect()["params"]["total"] == ROWS["gemma3_text"]["total"]
+    assert made.adopted is not None
+    assert [fault.found for fault in made.adopted.warnings] == ["vision_config"]
+
+
 def test_quantisation_changes_no_count(tmp_path: Path) -> None:
     plain = model(tmp_path, llama()).inspect()["params"]["total"]
     config = llama(quantization_config={"quant_method": "bitsandbytes", "load_in_4bit": True})

@@ -231,7 +231,7 @@ class _Adoption:
             self.used[key] = f"{entry.name} = {number}"
         if number is not None:
             self.numbers[entry.name] = number
-            if own:
+            if own and number:  # none of them is no size of the spec
                 self.taken[entry.name] = Value(number, span)
 
     def _option(self, entry: Meaning) -> None:
@@ -273,7 +273,7 @@ class _Adoption:
             value = self._of_list(entry.read, key, value)
             if value is None:
                 return None
-        elif entry.read in ("length", "prefix", "period"):
+        elif entry.read in ("length", "prefix", "period", "windows"):
             return self._refuse("wrong-type", key, f"is {_word(value)}", "a list")
         if entry.times is not None:
             if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -308,7 +308,7 @@ class _Adoption:
         if full != list(range(period, len(items) + 1, period)):
             wanted = f"'{FULL}' at every n-th layer, the others alike"
             return self._refuse("refused", key, "is no repeating pattern", wanted)
-        return period
+        return period - 1 if how == "windows" else period
 
     def _worked_out(self, entry: Meaning, text: Any) -> int | None:
         """A number or expression of the sizes that are known by now."""

@@ -17,9 +17,9 @@ from transformer_diagrams.spec.yaml_source import read
 MOST: Final = 100_000_000  # of one size: no vocabulary has so many rows
 HERE: Final = Path(__file__).parent / "data"
 COMMON: Final = "common"
-READS: Final = ("length", "prefix", "period", "same")
+READS: Final = ("length", "prefix", "period", "windows", "same")
 """How a list is one size: its length; `[0, 1, ..]` its length; every how many layers there is one
-of full attention; the one value of all its entries."""
+of full attention, and how many of the others come before it; the one value of all its entries."""
 
 
 @dataclass(frozen=True, slots=True)
