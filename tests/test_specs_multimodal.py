@@ -111,6 +111,14 @@ TABLE = (
     Published("maskformer-pixel-decoder", "Swin-T", "arXiv:2107.06278", 4_304_640),
     Published("maskformer-pixel-decoder", "Swin-B", "arXiv:2107.06278", 4_951_808),
     Published(
+        "dino-head", "dino-S", "arXiv:2104.14294", 22_352_128,
+        {"head": 788_480 + 4_196_352 + 524_544, "prototypes": 16_777_216 + 65_536},
+    ),
+    Published("dino-head", "dino-B", "arXiv:2104.14294", 23_138_560),
+    Published("dino-head", "dinov2-shared", "arXiv:2304.07193", 23_662_848),
+    Published("dino-head", "dinov2-L14-dino", "arXiv:2304.07193", 57_545_088),
+    Published("dino-head", "dinov2-L14-ibot", "arXiv:2304.07193", 40_505_600),
+    Published(
         "clm", "8B", "CLM-v0.1-8B, without the unused head", 18_887_681 + 7_568_405_504,
         {"heads": 2 * 9_443_840, "logit_scale": 1},
     ),
