@@ -7,8 +7,10 @@ make pieces of like length, and few lines and frames cross them.
 from __future__ import annotations
 
 from bisect import bisect
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
+from typing import TypeVar
 
 from transformer_diagrams.layout.canvas import Body
 from transformer_diagrams.layout.paper import Paper
@@ -28,6 +30,7 @@ BEFORE, BEHIND = "continues", "continued"
 
 Span = tuple[float, float, float, float]  # u, v, u, v
 Track = tuple[str, float]  # net, u
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,17 +132,23 @@ class Tower:
             for a, b in pairwise(path)
             if abs(a[0] - b[0]) < TOUCH
         ]
-        best: dict[int, Cut] = {}
-        end = float("inf")
+        spans = ((name, self.span(frame.rect)) for name, frame in self.frames.items())
+        frames = [(low, high, name) for name, (_, low, _, high) in spans]
+        gaps = []
+        end = self.solid[0][1]
         for low, high, _ in self.solid:
-            if low - end >= LEAST_GAP and 0 < (before := bisect(middles, end)) < len(middles):
-                tracks = {t for a, b, t in runs if a < end + TOUCH and b > low - TOUCH}
-                ordered = tuple(sorted(tracks, key=lambda t: (t[1], t[0])))
-                cut = Cut(end, low, before, ordered, self._levels(end, low))
-                old = best.get(before)
-                if old is None or (cut.price, -cut.low) <= (old.price, -old.low):
-                    best[before] = cut
-            end = high if end == float("inf") else max(end, high)
+            if low - end >= LEAST_GAP and 0 < bisect(middles, end) < len(middles):
+                gaps.append((end, low))
+            end = max(end, high)
+        best: dict[int, Cut] = {}
+        for (low, high), tracks, cut_frames in zip(
+            gaps, _across(gaps, runs), _across(gaps, frames), strict=True
+        ):
+            before, ordered = bisect(middles, low), sorted(set(tracks), key=lambda t: (t[1], t[0]))
+            cut = Cut(low, high, before, tuple(ordered), self._levels(cut_frames))
+            old = best.get(before)
+            if old is None or (cut.price, -cut.low) <= (old.price, -old.low):
+                best[before] = cut
         found = list(best.values())
         if len(found) <= MOST_PLACES:
             return found
@@ -149,13 +158,8 @@ class Tower:
             kept.setdefault(int((cut.low - found[0].low) / stretch), cut)
         return sorted(kept.values(), key=lambda c: c.low)
 
-    def _levels(self, low: float, high: float) -> dict[str, int]:
-        """The frames across a gap, and how many of them each has inside, one in another."""
-        across = []
-        for name, frame in self.frames.items():
-            _, start, _, end = self.span(frame.rect)
-            if start <= low + TOUCH and end >= high - TOUCH:
-                across.append(name)
+    def _levels(self, across: Sequence[str]) -> dict[str, int]:
+        """How many of these frames each has inside, one in another."""
         levels = dict.fromkeys(across, 0)
         for name in across:
             level, parent = 0, self.frames[name].parent
@@ -184,15 +188,11 @@ class Tower:
             (piece(0, j) + cuts[j].price, (j,)) for j in range(n)
         ]
         for k in range(1, count):
-            costs = [
-                min(
-                    (costs[i][0] + piece(i + 1, j) + cuts[j].price, (*costs[i][1], j))
-                    for i in range(k - 1, j)
-                )
-                if j >= k
-                else (float("inf"), ())
-                for j in range(n)
-            ]
+            ends: list[tuple[float, tuple[int, ...]]] = [(float("inf"), ())] * k
+            for j in range(k, n):
+                cost, i = min((costs[i][0] + piece(i + 1, j), i) for i in range(k - 1, j))
+                ends.append((cost + cuts[j].price, (*costs[i][1], j)))
+            costs = ends
         _, way = min((cost + piece(j + 1, n), way) for j, (cost, way) in enumerate(costs))
         return tuple(cuts[j] for j in way)
 
@@ -217,3 +217,16 @@ class Tower:
     def beyond(self, cut: Cut) -> float:
         """How far a piece reaches beyond what stands at a cut."""
         return self.clearance(cut) + self.sizes.lane_gap * max(0, len(cut.tracks) - 1)
+
+
+def _across(
+    gaps: Iterable[tuple[float, float]], spans: Iterable[tuple[float, float, Item]]
+) -> Iterator[list[Item]]:
+    """For each gap, in their order, what reaches from before it to behind it."""
+    waiting = sorted(spans, key=lambda span: -span[0])
+    active: list[tuple[float, float, Item]] = []
+    for low, high in gaps:
+        while waiting and waiting[-1][0] <= low + TOUCH:
+            active.append(waiting.pop())
+        active = [span for span in active if span[1] >= high - TOUCH]
+        yield [item for _, _, item in active]

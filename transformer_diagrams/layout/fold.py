@@ -9,7 +9,6 @@ that is outermost at the head is innermost, so that no two cross.
 
 from __future__ import annotations
 
-import itertools
 import math
 from bisect import bisect
 from collections.abc import Iterator, Sequence
@@ -27,6 +26,7 @@ from transformer_diagrams.layout.score import reach
 from transformer_diagrams.text import measure
 from transformer_diagrams.theme import Theme
 
+MOST_FOLDS = 20  # of those that an aspect takes
 Move = tuple[float, float]  # du, dv
 
 
@@ -52,19 +52,26 @@ def folded(body: Body, graph: Graph, canvas: Canvas, theme: Theme, options: Layo
 
 
 def _nearest(tower: Tower, aspect: float, canvas: Canvas) -> Body:
-    """The body in as many folds as bring the figure nearest to an aspect."""
-    best, least = tower.body, math.inf
-    for count in itertools.count():
-        cuts = tower.best_cuts(count) if count else ()
-        if cuts is None:
-            break
-        body = _Folding(tower, cuts).body() if cuts else tower.body
-        scene = canvas.scene(body)
-        off = abs(math.log(scene.width / scene.height / aspect))
-        if off >= least:
-            break
-        best, least = body, off
-    return best
+    """The body in as many folds as bring the figure nearest to an aspect.
+
+    Each fold makes it wider and less high, or in rows the other way: so the search halves.
+    """
+    made: dict[int, tuple[float, Body]] = {}
+
+    def off(count: int) -> float:
+        """How far that many folds are from the aspect; below 0 where more are needed."""
+        if count not in made:
+            cuts = tower.best_cuts(count) if count else ()
+            body = _Folding(tower, cuts).body() if cuts else tower.body
+            scene = canvas.scene(body)
+            ratio = math.log(scene.width / scene.height / aspect)
+            made[count] = (-ratio if tower.direction == "right" else ratio), body
+        return made[count][0]
+
+    counts = range(min(MOST_FOLDS, len(tower.cuts)) + 1)
+    first = bisect(counts, 0.0, key=off)
+    near = range(max(0, first - 2), min(len(counts), first + 2))
+    return made[min(near, key=lambda count: abs(off(count)))][1]
 
 
 def _too_few(tower: Tower, graph: Graph, count: int) -> Fault:
@@ -94,6 +101,8 @@ class _Folding:
     def __init__(self, tower: Tower, cuts: Sequence[Cut]) -> None:
         self.tower, self.cuts = tower, cuts
         self.middles = [cut.middle for cut in cuts]
+        titles = (label for label in tower.body.labels if label.kind == "title")
+        self.titles = {label.owner: label.markup.replace("\n", " ") for label in titles}
         self.moves: list[Move] = []
         self.gutters: list[float] = []  # u behind each piece but the last, where its bundle starts
         self._place()
@@ -200,49 +209,41 @@ class _Folding:
 
     def _words(self, number: int) -> Iterator[Label]:
         """On both sides of a cut, that the frames go on."""
-        tower, cut = self.tower, self.cuts[number]
+        tower, cut, size = self.tower, self.cuts[number], self.tower.sizes.font_note
         for frame in map(tower.frames.__getitem__, cut.levels):
-            left, _, right, _ = tower.span(frame.rect)
             away = tower.closing(cut, cut.levels[frame.id])
-            title = next(
-                (q.markup for q in tower.body.labels if q.owner == frame.id and q.kind == "title"),
-                "",
-            ).replace("\n", " ")
-            for piece, words in (
-                (number, [BEFORE]),
-                (number + 1, [f"{title}, {BEHIND}"] * bool(title) + [BEHIND]),
-            ):
-                if tower.direction == "right":
-                    words = words[-1:]
-                for markup in words:
-                    text = measure(markup, tower.sizes.font_note)
+            ends = [(number, BEFORE, [BEFORE])]
+            title = self.titles.get(frame.id) if tower.direction != "right" else None
+            ends.append((number + 1, BEHIND, [f"{title}, {BEHIND}", BEHIND] if title else [BEHIND]))
+            for piece, what, words in ends:
+                for markup in words:  # the first that has room; the last in any case
+                    text = measure(markup, size)
                     du, dv = text.width, text.height
                     if tower.direction == "right":
                         du, dv = dv, du
-                    u = self._free(cut, left, right, du)
-                    if u is not None or markup == words[-1]:
+                    u, free = self._room(cut, frame, du)
+                    if free:
                         break
-                u = left + tower.sizes.title_pad_x if u is None else u
-                v = (
-                    cut.low + away - WORD_PAD - dv
-                    if piece == number
-                    else cut.high - away + WORD_PAD
+                v = cut.low + away - WORD_PAD - dv
+                if piece > number:
+                    v = cut.high - away + WORD_PAD
+                at, owner = tower.rect((u, v, u + du, v + dv)), self.name(frame.id, piece)
+                word = text_label(
+                    f"{owner}#{what}", markup, text, size, "note", at, owner=owner, align="left"
                 )
-                at = tower.rect((u, v, u + du, v + dv))
-                owner = self.name(frame.id, piece)
-                name, size = f"{owner}#{words[-1]}", tower.sizes.font_note
-                word = text_label(name, markup, text, size, "note", at, owner=owner, align="left")
                 yield label_moved(word, *self.paper_move(piece))
 
-    def _free(self, cut: Cut, left: float, right: float, du: float) -> float | None:
-        """The first u in a frame where a word meets no line across the cut."""
-        pad = self.tower.sizes.title_pad_x
+    def _room(self, cut: Cut, frame: Box, du: float) -> tuple[float, bool]:
+        """The first u in a frame where a word meets no line across the cut, and if it does so."""
+        left, _, right, _ = self.tower.span(frame.rect)
+        sizes = self.tower.sizes
+        pad = sizes.title_pad_y if self.tower.direction == "right" else sizes.title_pad_x
         for u in (left + pad, *(at + WORD_PAD for _, at in cut.tracks), right - pad - du):
             if left + WORD_PAD <= u <= right - WORD_PAD - du and not any(
                 u - WORD_PAD < at < u + du + WORD_PAD for _, at in cut.tracks
             ):
-                return u
-        return None
+                return u, True
+        return left + pad, False
 
     def _line(self, line: Line, path: Sequence[Point]) -> Line:
         first, last = self.piece(path[0][1]), self.piece(path[-1][1])
