@@ -19,7 +19,7 @@ def to_drawio(display: Display) -> str:
 def lost(display: Display) -> list[str]:
     """The drawn signs: a cell has none."""
     marks = [i for i in display.items if i.over or (i.kind == "line" and len(i.shapes) > 2)]
-    return [f"the signs at {len(marks)} boxes and lines"] if marks else []
+    return [f"the drawn signs at boxes and lines ({len(marks)})"] if marks else []
 
 
 def words(text: Lettering) -> str:
