@@ -201,7 +201,7 @@ def test_a_compact_figure_takes_less_and_stays_clean(spec: str, direction: str) 
     sizes = [sorted(label.size for label in scene.labels) for scene in (normal, compact)]
     assert sizes[0] == sizes[1]
     report = model.lint(direction=direction, density="compact")
-    assert [str(f) for f in report.findings if f.rule != "kink"] == []
+    assert [str(f) for f in report.findings] == []
 
 
 def test_deepseek_v3_can_be_read_in_one_column_of_a_paper() -> None:

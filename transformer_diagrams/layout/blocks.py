@@ -8,8 +8,9 @@ unless it crosses one that is, or the cells that it would bind do not keep their
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from collections.abc import Callable, Set
+from collections.abc import Callable, Mapping, Set
 
 from transformer_diagrams.layout.layers import Layers, Segment
 
@@ -22,6 +23,7 @@ def join_blocks(
     tail_offset: Callable[[Segment], float],
     head_offset: Callable[[Segment], float],
     firm: Set[int],
+    steps: Mapping[int, float],
 ) -> tuple[list[int], list[float]]:
     """Block and offset within it, by cell; the arguments are those of `position.place_cells`."""
     cells = layers.cells
@@ -31,7 +33,12 @@ def join_blocks(
     members = {c: [c] for c in root}
     straight: set[tuple[str, int, int]] = set()  # ends that have their straight line
     taken: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    for seg in _by_worth(layers, place):
+    parted = [
+        (layers.segments[i], math.copysign(1.0, step), abs(step) - EPS)
+        for i, step in steps.items()
+        if step
+    ]
+    for seg in _by_worth(layers, place, steps):
         ends = {
             ("out", seg.tail, seg.tail_port if cells[seg.tail].child in firm else -1),
             ("in", seg.head, seg.head_port if cells[seg.head].child in firm else -1),
@@ -46,8 +53,17 @@ def join_blocks(
         if one != two:
             if not _fits(layers, members[one], members[two], offset, shift, from_start):
                 continue
-            for c in members[two]:
-                root[c], offset[c] = one, offset[c] + shift
+            moved = {c: offset[c] + shift for c in members[two]}
+            here = moved | {c: offset[c] for c in members[one]}
+            if any(
+                s.tail in here
+                and s.head in here
+                and (here[s.head] + head_offset(s) - here[s.tail] - tail_offset(s)) * sign < least
+                for s, sign, least in parted
+            ):
+                continue
+            for c, at in moved.items():
+                root[c], offset[c] = one, at
             members[one] += members.pop(two)
         straight |= ends
         taken[level].append((t, h))
@@ -55,8 +71,8 @@ def join_blocks(
     return [number[block] for block in root], offset
 
 
-def _by_worth(layers: Layers, place: dict[int, int]) -> list[Segment]:
-    """The segments that are worth being straight, the best first."""
+def _by_worth(layers: Layers, place: dict[int, int], steps: Mapping[int, float]) -> list[Segment]:
+    """The segments that are worth being straight, the best first: those that must be."""
     cells = layers.cells
     outs: dict[int, list[Segment]] = defaultdict(list)
     ins: dict[int, list[Segment]] = defaultdict(list)
@@ -85,7 +101,10 @@ def _by_worth(layers: Layers, place: dict[int, int]) -> list[Segment]:
                 score -= 40.0 if seg.head in layers.loose else 10.0
         return score
 
-    rated = [(worth(seg), i, seg) for i, seg in enumerate(layers.segments)]
+    rated = [
+        (200.0 if steps.get(i) == 0.0 else worth(seg), i, seg)
+        for i, seg in enumerate(layers.segments)
+    ]
     return [seg for score, _, seg in sorted(rated, key=lambda r: (-r[0], r[1])) if score > 0]
 
 

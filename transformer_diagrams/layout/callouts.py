@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from itertools import pairwise, product
 
@@ -9,7 +10,7 @@ from transformer_diagrams.graph.ir import BORDER, Callout, Edge, End, Graph, Gro
 from transformer_diagrams.layout.group import place
 from transformer_diagrams.layout.measure import Context
 from transformer_diagrams.layout.paper import Paper, rounded
-from transformer_diagrams.layout.placed import Placed, Point, straightened
+from transformer_diagrams.layout.placed import KINKED, Placed, Point, straightened
 from transformer_diagrams.layout.scene import Line, Rect
 from transformer_diagrams.layout.turned import turned
 from transformer_diagrams.records import dataclass
@@ -149,7 +150,8 @@ def leader(
         if low + 8.0 <= level <= low + length - 8.0:
             end = [(side, level)]
         path = [paper.point(*p) for p in straightened([*start, *end])]
-        if _is_free(path, solid) and not any(_lies_on(path, line) for line in lines):
+        kinked = any(math.dist(a, b) < KINKED for a, b in pairwise(path[1:-1]))
+        if not kinked and _is_free(path, solid) and not any(_lies_on(path, line) for line in lines):
             break
     return Line(
         id=f"{part.anchor}=>{part.framed}",

@@ -16,6 +16,7 @@ from transformer_diagrams.layout.channels import Net, assign_tracks
 from transformer_diagrams.layout.cost import cost
 from transformer_diagrams.layout.measure import Context
 from transformer_diagrams.layout.placed import (
+    KINKED,
     SAME,
     Gate,
     Placed,
@@ -218,7 +219,7 @@ def _plan(
         target = heights[head] + columns[head].ins[edge.head.port].at
         runs.append(_Run(number, net, head, leaves, None, target))
         if (leaves is None and runs[-1].target < best - 1.0) or (leaves is not None and top):
-            runs[-1].level = max(best, top + RISE)
+            runs[-1].level = max(best, top + RISE, runs[-1].target + KINKED)
             over[net] = max(over.get(net, 0.0), runs[-1].level)
     settled: dict[tuple[int, int], float] = {}
     for net, level in over.items():

@@ -8,13 +8,12 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from transformer_diagrams.graph.ir import Group
-from transformer_diagrams.layout.placed import SAME, Placed, Point
+from transformer_diagrams.layout.placed import KINKED, SAME, Placed, Point
 
 # In points.
 CROSSING = 80.0
 BEND = 10.0
-KINK = 40.0  # an offset of less than KINKED points between two parallel runs of one line
-KINKED = 12.0
+KINK = 40.0  # an offset below KINKED between two parallel runs of one line
 LENGTH = 0.06  # a point of line
 EXTENT = 0.6  # a point of the group's width or length
 SKEW = 0.25  # a point between a meeting and the middle of what meets there

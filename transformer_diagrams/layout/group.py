@@ -16,11 +16,7 @@ from transformer_diagrams.layout.labels import label_ends, label_nets, place_lab
 from transformer_diagrams.layout.measure import Context
 from transformer_diagrams.layout.names import name_ports
 from transformer_diagrams.layout.placed import Placed
-from transformer_diagrams.layout.ports import (
-    measure_cells,
-    spread_ports,
-    straighten_ports,
-)
+from transformer_diagrams.layout.ports import measure_cells, spread_ports
 from transformer_diagrams.layout.remarks import keep_room, place_remarks
 from transformer_diagrams.layout.returns import draw_returns
 from transformer_diagrams.layout.search import best
@@ -68,8 +64,7 @@ def lay_out(ranked: Ranked) -> Placed:
     labels, ends = label_nets(ported), label_ends(ported)
     remarks += keep_room(ported, tall=True)
     worded = ported.grown(Worded, labels=labels, ends=ends, remarks=remarks)
-    place_across(worded)
-    worded = straighten_ports(worded)
+    worded = place_across(worded)
     stacked = stack_ranks(
         worded.grown(Aligned, title=fold_title(worded), flanks=plan_flanks(worded))
     )

@@ -12,6 +12,7 @@ from transformer_diagrams.records import dataclass
 
 Point = tuple[float, float]
 SAME = 0.01  # points: two places nearer than this are one
+KINKED = 12.0  # points: a line steps so far at least, or not at all
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +137,9 @@ class Placed:
             return
         taps = [wire.points[2][1] for wire in self.trunks[port]]
         at = min(max(to, min(taps)), max(taps))
+        nearest = min(taps, key=lambda tap: (abs(tap - at), tap))
+        if abs(nearest - at) < KINKED:
+            at = nearest
         self.ins[port] = Gate(self.ins[port].side, at)
         for wire in self.trunks[port]:
             wire.points[:2] = [(u, at) for u, _ in wire.points[:2]]

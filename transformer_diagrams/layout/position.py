@@ -9,8 +9,9 @@ The blocks minimise the squared length of what is left crooked, keeping the orde
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Set
+from collections.abc import Callable, Mapping, Set
 from itertools import pairwise
+from types import MappingProxyType
 
 from transformer_diagrams.layout.blocks import join_blocks
 from transformer_diagrams.layout.layers import Layers, Segment
@@ -40,6 +41,7 @@ def place_cells(
     head_offset: Callable[[Segment], float],
     spans: list[tuple[int, int, float]],
     firm: Set[int] = frozenset(),
+    steps: Mapping[int, float] = MappingProxyType({}),
 ) -> None:
     """Set ``u`` of every cell.
 
@@ -47,9 +49,10 @@ def place_cells(
     *_offset    where a segment leaves or enters its cell, from the cell's u
     spans       (first cell, last cell, least distance of their u) for wide boxes
     firm        cells with ports that cannot move: a line from each may be straight
+    steps       what segments, by number, must do: 0: run straight; else step so far at least
     """
     cells = layers.cells
-    block, offset = join_blocks(layers, gap, tail_offset, head_offset, firm)
+    block, offset = join_blocks(layers, gap, tail_offset, head_offset, firm, steps)
     count = max(block, default=-1) + 1
     apart: dict[tuple[int, int], float] = {}
 
@@ -64,6 +67,13 @@ def place_cells(
             keep(a, b, cells[a].right + cells[b].left + gap(a, b))
     for a, b, distance in spans:
         keep(a, b, distance)
+    for number, step in steps.items():
+        seg = layers.segments[number]
+        shift = tail_offset(seg) - head_offset(seg)
+        if step > 0:
+            keep(seg.tail, seg.head, shift + step)
+        elif step < 0:
+            keep(seg.head, seg.tail, -shift - step)
 
     pulls: dict[tuple[int, int], list[tuple[float, float]]] = defaultdict(list)
     for seg in layers.segments:
@@ -81,7 +91,7 @@ def place_cells(
     try:
         x = solve(count, apart, wishes)
     except _Contradiction:  # blocks that branch stand on both sides of one another
-        place_cells(layers, gap, tail_offset, head_offset, spans)
+        place_cells(layers, gap, tail_offset, head_offset, spans, steps=steps if firm else {})
         return
     for cell in cells:
         cell.u = x[block[cell.index]] + offset[cell.index]
