@@ -12,6 +12,7 @@ from transformer_diagrams.layout.stages import NARROW, Worded
 from transformer_diagrams.layout.stream import is_wide
 
 MENDED = 6  # kinks of a group that are tried to be taken out
+STREAM = 200.0  # what it costs that a piece of the main stream steps
 
 
 def place_across(w: Worded) -> Worded:
@@ -53,9 +54,10 @@ def _spent(w: Worded) -> float:
     """What the columns cost, as `cost.cost` counts it."""
     left, right = w.borders()
     spent = EXTENT * (right - left)
-    for off in _offsets(w):
+    for seg, off in zip(w.layers.segments, _offsets(w), strict=True):
         if off > SAME:
-            spent += 2 * BEND + LENGTH * off + (KINK if off < KINKED - SAME else 0.0)
+            spent += 2 * BEND + LENGTH * off + (STREAM if seg.spine else 0.0)
+            spent += KINK if off < KINKED - SAME else 0.0
     return spent
 
 
