@@ -15,7 +15,7 @@ from typing import TypeVar
 from transformer_diagrams.layout.canvas import Body
 from transformer_diagrams.layout.paper import Paper
 from transformer_diagrams.layout.placed import Point
-from transformer_diagrams.layout.scene import Rect
+from transformer_diagrams.layout.scene import Line, Rect
 from transformer_diagrams.layout.score import KINK, TOUCH, reach
 from transformer_diagrams.records import dataclass
 from transformer_diagrams.text import measure
@@ -31,6 +31,11 @@ BEFORE, BEHIND = "continues", "continued"
 Span = tuple[float, float, float, float]  # u, v, u, v
 Track = tuple[str, float]  # net, u
 Item = TypeVar("Item")
+
+
+def track_of(line: Line, u: float) -> Track:
+    """The track of a run of a line that begins at this place across the flow."""
+    return line.net, round(u, 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +132,7 @@ class Tower:
         blocks = [box for box in self.body.boxes if box.form in ("box", "circle")]
         middles = sorted(sum(self.span(box.rect)[1::2]) / 2 for box in blocks)
         runs = [
-            (min(a[1], b[1]), max(a[1], b[1]), (line.net, round(a[0], 2)))
+            (min(a[1], b[1]), max(a[1], b[1]), track_of(line, a[0]))
             for line, path in zip(self.body.lines, self.paths, strict=True)
             for a, b in pairwise(path)
             if abs(a[0] - b[0]) < TOUCH

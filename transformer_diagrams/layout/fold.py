@@ -13,11 +13,12 @@ import math
 from bisect import bisect
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from transformer_diagrams.errors import DiagramError, Fault
 from transformer_diagrams.graph.ir import Graph
 from transformer_diagrams.layout.canvas import Body, Canvas, box_moved, label_moved, text_label
-from transformer_diagrams.layout.cuts import BEFORE, BEHIND, WORD_PAD, Cut, Tower, Track
+from transformer_diagrams.layout.cuts import BEFORE, BEHIND, WORD_PAD, Cut, Tower, Track, track_of
 from transformer_diagrams.layout.measure import LayoutOptions
 from transformer_diagrams.layout.paper import rounded, snapped
 from transformer_diagrams.layout.placed import Point
@@ -249,11 +250,12 @@ class _Folding:
         first, last = self.piece(path[0][1]), self.piece(path[-1][1])
         points = [self._at(path[0], first)]
         number = first
-        for u, v in path[1:]:
+        for (begin, _), (u, v) in pairwise(path):
             goal = self.piece(v)
             while number != goal:
                 step = 1 if goal > number else -1
-                points += self._bridge(min(number, number + step), (line.net, round(u, 2)))[::step]
+                track = track_of(line, begin)
+                points += self._bridge(min(number, number + step), track)[::step]
                 number += step
             points.append(self._at((u, v), number))
         on_paper = tuple(
