@@ -47,6 +47,8 @@ LINES = {
     "schema": ("schema", "schema --validate good"),
     "new": ("new fresh",),
     "watch": (),
+    "import": ("import model",),
+    "verify": (),
     "live": ("live list", "live export clock-hands -o x.svg"),
     "gallery": ("gallery good --workers 1 -o site",),
 }  # fmt: skip
@@ -61,6 +63,9 @@ def here(
     folder.mkdir()
     monkeypatch.chdir(folder)
     (folder / "good.yaml").write_text(GOOD, encoding="utf-8")
+    (folder / "model").mkdir()
+    config = {"model_type": "gpt2", "n_embd": 8, "n_head": 2, "n_layer": 1, "vocab_size": 11}
+    (folder / "model" / "config.json").write_text(json.dumps(config), encoding="utf-8")
     (folder / "other.yaml").write_text(GOOD.replace("4 d", "2 d"), encoding="utf-8")
     return folder
 

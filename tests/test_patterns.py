@@ -236,6 +236,18 @@ def test_a_repeat_has_blocks_or_a_pattern() -> None:
     assert told(HEAD + "  - {repeat: L}\n").code == "missing-key"
 
 
+def test_what_a_turn_carries_is_said_by_the_entry_that_reads_it() -> None:
+    body = "[{op: rmsnorm, from: state}, {op: add, from: [prev, state]}]"
+    text = "title: T\ndims: {n: rows, d: width, L: turns}\ninputs: {x: [n, d]}\nblocks:\n" \
+           "  - repeat: L\n    carry: [state]\n    pattern:\n" \
+           f"      - {{count: 2, blocks: {body}}}\n      - {{blocks: [gelu]}}\n"
+    fault = told(text)
+    assert (fault.code, fault.span.line) == ("carry-of-pattern", 6)
+    assert "entry" in fault.expected
+    right = text.replace("    carry: [state]\n", "")
+    assert not faults_of(right.replace("count: 2,", "count: 2, carry: [state],"))
+
+
 def test_a_turn_of_a_pattern_has_a_name_for_what_it_takes() -> None:
     body = "[{op: linear, out: d_m}, {op: add, from: [prev, h]}]"
     entries = f"[{{carry: h, blocks: {body}}}, {{blocks: [silu]}}]"

@@ -7,40 +7,15 @@ elements that these classes keep for one token. Each total also follows from a c
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import cache
-
 import pytest
+from published import LIBRARY, Published, by_role, counted
 from test_specs_attention import COUNTS
+from test_specs_multimodal import PARTS as MULTIMODAL_PARTS
+from test_specs_multimodal import TABLE as MULTIMODAL
+from test_specs_vision import PARTS as VISION_PARTS
+from test_specs_vision import TOTALS as VISION
 
-from transformer_diagrams.count import Inspection, inspect
 from transformer_diagrams.errors import DiagramError
-from transformer_diagrams.spec.library import SpecLibrary
-
-LIBRARY = SpecLibrary()
-
-
-@cache
-def counted(id_: str, config: str | None = None, **sizes: object) -> Inspection:
-    return inspect(LIBRARY.get(id_), LIBRARY, config=config, overrides=sizes)
-
-
-def by_role(found: Inspection) -> dict[str, int | None]:
-    return {role: amount.number for role, amount in found.params.by_role.items()}
-
-
-@dataclass(frozen=True)
-class Published:
-    """One published model and what it must count to; ``active`` and ``cache`` per token."""
-
-    spec: str
-    config: str
-    source: str  # paper or model card, and the model class that was measured
-    total: int
-    cache: int
-    roles: dict[str, int] = field(default_factory=dict)
-    active: int | None = None
-
 
 TABLE = (
     Published(
@@ -724,7 +699,9 @@ def test_every_config_of_every_bundled_spec_stands_in_one_of_the_tables() -> Non
     bundled = {(id_, c) for id_ in LIBRARY.ids() for c in LIBRARY.get(id_).configs}
     counts = {(name, config) for name, config, *_ in COUNTS}
     table = {(row.spec, row.config) for row in TABLE}
-    assert bundled == table | BY_HAND.keys() | PARTS.keys() | counts
+    seen = {(name, config) for name, config, _ in (*VISION, *VISION_PARTS)}
+    both = {(row.spec, row.config) for row in MULTIMODAL} | MULTIMODAL_PARTS.keys()
+    assert bundled == table | BY_HAND.keys() | PARTS.keys() | counts | seen | both
 
 
 def test_a_new_size_of_a_family_needs_no_new_spec() -> None:

@@ -6,36 +6,8 @@ formula; roles add up where a record splits a total.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import cache
-
 import pytest
-
-from transformer_diagrams.count import Inspection, inspect
-from transformer_diagrams.spec.library import SpecLibrary
-
-LIBRARY = SpecLibrary()
-
-
-@cache
-def counted(spec: str, config: str | None = None, **sizes: object) -> Inspection:
-    return inspect(LIBRARY.get(spec), LIBRARY, config=config, overrides=sizes)
-
-
-def by_role(found: Inspection) -> dict[str, int | None]:
-    return {role: amount.number for role, amount in found.params.by_role.items()}
-
-
-@dataclass(frozen=True)
-class Published:
-    """A model, what it counts to, and some of its roles."""
-
-    spec: str
-    config: str
-    source: str
-    total: int
-    roles: dict[str, int] = field(default_factory=dict)
-
+from published import Published, by_role, counted
 
 TABLE = (
     Published(
@@ -123,6 +95,47 @@ TABLE = (
         {"heads": 2 * 9_443_840, "logit_scale": 1},
     ),
 )
+
+
+def square(width: int, maps: int = 1) -> int:
+    """Square maps with biases."""
+    return maps * (width**2 + width)
+
+
+# Parts, by the arithmetic of their sizes; a matching or a loss has no weights.
+FFN = 2 * 768 * 3072 + 3072 + 768 + 2 * 768
+SELF = square(768, 4) + 2 * 768
+CROSS = square(768, 2) + 2 * (1408 * 768 + 768) + 2 * 768
+PARTS = {
+    ("clm-head", "8B"): 9_443_840,
+    ("cross-attend", "imagenet"): 2_776_395,
+    ("latent-transformer", "imagenet"): 37_810_176,
+    ("detr-self", "encoder"): square(256, 4),
+    ("detr-cross", "decoder"): square(256, 4),
+    ("mha-qkv", "detr"): square(256, 4),
+    ("mha-qkv", "q-former"): square(768, 2) + 2 * (1408 * 768 + 768),
+    ("mlp3", "box"): square(256, 2) + 4 * 256 + 4,
+    ("opt-decoder", "6.7B"): 6_658_473_984 - 50_272 * 4096,
+    ("qformer-self", "base"): SELF,
+    ("qformer-plain-block", "base"): SELF + FFN,
+    ("qformer-block", "base"): SELF + CROSS + FFN,
+    ("qformer-joint-plain", "base"): SELF + 2 * FFN,
+    ("qformer-joint-block", "base"): SELF + CROSS + 2 * FFN,
+    ("qformer-trunk", "base"): 12 * (SELF + 2 * FFN) + 6 * CROSS,
+    ("itm-triples", "base"): 0,
+    ("detr-box-cost", "coco"): 0,
+    ("detr-box-loss", "coco"): 0,
+    ("detr-matching", "coco"): 0,
+    ("detr-set-loss", "coco"): 0,
+    ("maskformer-mask-loss", "ade20k"): 0,
+    ("maskformer-matching", "ade20k"): 0,
+    ("maskformer-set-loss", "ade20k"): 0,
+}
+
+
+@pytest.mark.parametrize("size", PARTS, ids="-".join)
+def test_parts_by_the_arithmetic_of_their_sizes(size: tuple[str, str]) -> None:
+    assert counted(*size).params.total.number == PARTS[size]
 
 
 @pytest.mark.parametrize("model", TABLE, ids=lambda m: f"{m.spec}-{m.config}")

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from transformer_diagrams.count import Inspection
     from transformer_diagrams.diff import Comparison
     from transformer_diagrams.families import Adopted
-    from transformer_diagrams.families.tensors import Verdict
+    from transformer_diagrams.families.tensors import Verification
     from transformer_diagrams.graph.check import Checked, Inferences
     from transformer_diagrams.graph.frame import Used
     from transformer_diagrams.graph.ir import Graph
@@ -404,7 +404,7 @@ class Model:
             "builds_on": [text.value for text in spec.builds_on],
         }
 
-    def verify(self) -> tuple[Verdict, int]:
+    def verify(self) -> tuple[Verification, int]:
         """How the checkpoint beside a model's configuration agrees with it, and the figure's total.
 
         :raises DiagramError: when there is no checkpoint, or its family names no tensors.

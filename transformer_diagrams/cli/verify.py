@@ -10,7 +10,7 @@ from transformer_diagrams.cli.values import json_option
 from transformer_diagrams.streams import dump, say
 
 if TYPE_CHECKING:
-    from transformer_diagrams.families.tensors import Verdict
+    from transformer_diagrams.families.tensors import Verification
 
 
 @click.command(
@@ -41,7 +41,7 @@ def verify(model: str, as_json: bool) -> int:
     return 0 if verdict.clean and verdict.elements == total else 1
 
 
-def _text(label: str, verdict: Verdict, total: int) -> str:
+def _text(label: str, verdict: Verification, total: int) -> str:
     """The differences, layers folded, then one line that sums up."""
     from transformer_diagrams.families.tensors import folded
 

@@ -23,7 +23,7 @@ Shape = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Verification:
     """How a checkpoint stands to its configuration: names with shapes, sorted.
 
     matched     weights of the figure that are in the file
@@ -68,7 +68,7 @@ class Verdict:
         }
 
 
-def verify(adopted: Adopted, found: Mapping[str, Shape]) -> Verdict:
+def verify(adopted: Adopted, found: Mapping[str, Shape]) -> Verification:
     """Hold the tensors of a checkpoint against those that the configuration asks for."""
     prefix = adopted.family.prefix
     if prefix and not any(name.startswith(prefix) for name in found):
@@ -93,7 +93,7 @@ def verify(adopted: Adopted, found: Mapping[str, Shape]) -> Verdict:
     buffers = tuple(name for name in rest if _fits(name, patterns("buffers")))
     scales = tuple(name for name in rest if _fits(name, patterns("quantised")))
     known = {*buffers, *scales}
-    return Verdict(
+    return Verification(
         matched,
         {name: want[name] for name in sorted(want.keys() - found.keys())},
         {name: found[name] for name in rest if name not in known},

@@ -163,7 +163,7 @@ def tex(markup: str) -> str:
     r"""One line of a label as LaTeX.
 
     >>> tex("100% of $W_Q$ → x")
-    '100\\% of $W_Q$ $\\rightarrow$ x'
+    '100\\% of $W_Q$ $\\to$ x'
     """
     out = []
     for piece in parse_line(markup):

@@ -560,6 +560,17 @@ class BlockReader:
             expected = "blocks: the blocks of one turn; or pattern, when the turns differ"
             message = "a repeat needs 'blocks'"
             self.f.fault("missing-key", message, at, path, expected=expected)
+        if "pattern" in entries and "carry" in entries:
+            self.f.fault(
+                "carry-of-pattern",
+                "'carry' names what a kind of turn takes from the turn before: an entry of the "
+                "pattern says it",
+                entries["carry"][0],
+                f"{path}.carry",
+                found="carry beside pattern",
+                expected="carry in the entry whose blocks read it",
+                hint="move it: {carry: [...], blocks: [...]}",
+            )
         return "pattern" in entries
 
     def _pattern(self, node: Node, path: str) -> tuple[Block, ...] | None:

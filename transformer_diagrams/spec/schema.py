@@ -334,7 +334,10 @@ def build() -> Schema:
             **{f"block_{kind}": _structure(keys) for kind, keys in STRUCTURES.items()},
             "block_repeat": {
                 **_structure(STRUCTURES["repeat"]),
-                "oneOf": [{"required": ["blocks"]}, {"required": ["pattern"]}],
+                "oneOf": [
+                    {"required": ["blocks"]},
+                    {"required": ["pattern"], "not": {"required": ["carry"]}},
+                ],
             },
             **{f"op_{name}": _op(name) for name in names},
         },
