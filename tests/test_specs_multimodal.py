@@ -125,10 +125,10 @@ PARTS = {
     ("itm-triples", "base"): 0,
     ("detr-box-cost", "coco"): 0,
     ("detr-box-loss", "coco"): 0,
-    ("detr-matching", "coco"): 0,
+    ("detr-matcher", "coco"): 0,
     ("detr-set-loss", "coco"): 0,
     ("maskformer-mask-loss", "ade20k"): 0,
-    ("maskformer-matching", "ade20k"): 0,
+    ("maskformer-matcher", "ade20k"): 0,
     ("maskformer-set-loss", "ade20k"): 0,
 }
 
