@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from graph_specs import parts, spec_of
+from graph_specs import check_of, parts, spec_of
 
 from transformer_diagrams.api import Model
 from transformer_diagrams.graph.build import build
@@ -73,3 +73,15 @@ def test_what_is_checked_under_all_settings_has_a_limit(options: int) -> None:
     report = check(spec_of(f"title: T\n{head}inputs: {{x: [...]}}\nblocks:\n{blocks}")).report
     assert [fault.code for fault in report.errors] == ["too-many-settings"]
     assert time.process_time() - begin < 5
+
+
+def test_values_that_only_move_are_followed_through_any_chain() -> None:
+    """To the input that says what they are, behind used specs as well, in one pass."""
+    moves = "".join(f"  - {{op: identity, id: i{n}}}\n" for n in range(5_000))
+    text = "title: T\ndims: {n: rows, V: words, d: width}\n" \
+           "inputs: {x: {shape: [n], dtype: KIND}}\nblocks:\n" + moves
+    text += "  - {op: embedding, vocab: V, width: d}\n"
+    assert not check_of(text.replace("KIND", "int")).report.errors
+    (fault,) = check_of(text.replace("KIND", "float")).report.errors
+    assert fault.code == "dtype-mismatch"
+    assert "input 'x'" in fault.hint

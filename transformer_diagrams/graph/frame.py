@@ -98,6 +98,7 @@ class Frame:
     stacks: dict[str, Dim] = field(default_factory=dict)  # id of a block -> `stack`
     size: int = 0  # blocks, with all uses opened
     bound: dict[int, Bound] = field(default_factory=dict)  # what `uses` were given
+    _origins: dict[tuple[int, int], tuple[Frame, int, int]] = field(default_factory=dict)
 
     def shapes(self, links: tuple[Link, ...]) -> tuple[Shape, ...]:
         """What comes along ``links``, which are made from known outputs."""
@@ -142,8 +143,22 @@ class Frame:
 
     def origin(self, atom: int, port: int) -> tuple[Frame, int, int]:
         """Where the values of an output were made: behind used specs, and what only moves them."""
+        frame, way = self, []
+        while (found := frame._origins.get((atom, port))) is None:
+            way.append((frame, atom, port))
+            before = frame._before(atom, port)
+            if before is None:
+                found = frame, atom, port
+                break
+            frame, atom, port = before
+        for each, at, out in way:
+            each._origins[at, out] = found
+        return found
+
+    def _before(self, atom: int, port: int) -> tuple[Frame, int, int] | None:
+        """The output whose values this one hands on as they are; None where they are made."""
         if atom in self.uses and port < len(self.uses[atom].program.outputs):
-            return self.uses[atom].origin(self.uses[atom].program.outputs[port], 0)
+            return self.uses[atom], self.uses[atom].program.outputs[port], 0
         links, kind = self.links[atom], self.program.atoms[atom].kind
         if kind == "op":
             moved = atom in self.applied and self.applied[atom].op.moves
@@ -151,8 +166,8 @@ class Frame:
         elif kind == "add":
             links = ()
         if port < len(links) and links[port].feed.kind != "feedback":
-            return self.origin(links[port].atom, links[port].port)
-        return self, atom, port
+            return self, links[port].atom, links[port].port
+        return None
 
     def is_real(self, atom: int, port: int) -> bool:
         """Whether values are surely no whole numbers: of an input without `int`, or of an op."""
