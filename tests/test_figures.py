@@ -25,7 +25,7 @@ from transformer_diagrams.theme import NAMES, get
 
 LIBRARY = SpecLibrary()
 # The other themes share the sizes of paper; a legend stands below the figure and moves nothing.
-# Small steps that the placing still leaves, by figure, direction and theme: so many, no more.
+# Small steps that the placing still leaves in closed figures, by figure, direction and theme.
 KINKS = {("qformer-trunk", "right", "slides"): 2}
 LOOKS = (("paper", "changes"), ("paper", "all"), ("slides", "changes"))
 
@@ -50,16 +50,17 @@ def test_lint(spec: str, direction: str) -> None:
             wish = LayoutOptions(direction=direction, shapes=shapes, legend=shapes == "changes")
             scene = layout(graph, get(theme), wish)
             for look in NAMES if theme == "paper" and shapes == "changes" else (theme,):
-                for finding in _flaws(scene, look):
+                left = 0 if opened else KINKS.get((spec, direction, look), 0)
+                for finding in _flaws(scene, look, left):
                     found.append(f"open={opened} {look} shapes={shapes}: {finding}")
-    left = sum(KINKS.get((spec, direction, look), 0) for look in NAMES)
-    kinks = [each for each in found if "slides" in each and ": kink: " in each]
-    assert len(kinks) <= left or not kinks
-    assert [each for each in found if not (left and each in kinks)] == []
+    assert found == []
 
 
-def _flaws(scene: Scene, theme: str) -> list[Finding]:
-    return list(lint(scene, get(theme)).findings)
+def _flaws(scene: Scene, theme: str, kinks: int) -> list[Finding]:
+    """The findings; without the kinks that are known to be left, if these are all."""
+    found = lint(scene, get(theme)).findings
+    known = sum(finding.rule == "kink" for finding in found) <= kinks
+    return [finding for finding in found if not (known and finding.rule == "kink")]
 
 
 @pytest.mark.parametrize("spec", LIBRARY.ids())

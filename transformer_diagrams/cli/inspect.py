@@ -259,7 +259,7 @@ def text_of(found: Inspection) -> str:
     if params.active.exact != params.total.exact:
         rows.append(("active per token", params.active))
         told.append("active per token")
-    if params.frozen.exact.as_int() != 0:
+    if _is_some(params.frozen):
         rows += [("trained", params.trainable), ("frozen", params.frozen)]
         told += ["trained", "frozen"]
     meaning = {
@@ -311,14 +311,14 @@ def cache_lines(found: Inspection) -> list[str]:
 
     if cached.per_layer is not None and cached.per_layer != cached.per_token:
         more("per_layer", "per token and layer", cached.per_layer)
-    if cached.capped.exact.as_int() != 0:
+    if _is_some(cached.capped):
         more("growth", "growth per token", cached.growth)
         more("capped", "in windows, at most", cached.capped)
-    if cached.per_source_token.exact.as_int() != 0:
+    if _is_some(cached.per_source_token):
         more("per_source_token", "per source token", cached.per_source_token)
-    if cached.fixed.exact.as_int() != 0:
+    if _is_some(cached.fixed):
         more("fixed", "fixed", cached.fixed)
-    if cached.total.exact.as_int() != 0:
+    if _is_some(cached.total):
         length = None if cached.length is None else cached.length.number
         more("total", f"total at {length} positions" if length else "total", cached.total)
     if len(cached.layers) > 1:
@@ -337,7 +337,7 @@ def _layer_name(layer: Layer) -> str:
             (layer.per_source_token, "per source token"),
             (layer.fixed, "fixed"),
         )
-        if amount.exact.as_int() != 0
+        if _is_some(amount)
     ]
     if layer.window is not None:
         keeps.append(f"window {_short(layer.window)}")

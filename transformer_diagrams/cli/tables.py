@@ -6,12 +6,13 @@ import csv
 import io
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from transformer_diagrams.records import dataclass
 
 FORMATS = ("text", "csv", "markdown", "latex")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Datum:
     """``plain`` for eyes and CSV; ``tex`` where LaTeX has its own form; ``level`` indents."""
 
@@ -24,7 +25,7 @@ NOTHING = Datum("-", "--")
 """A count that is 0."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Table:
     """Rows under a head. The first ``words`` columns are set left, the others are numbers."""
 

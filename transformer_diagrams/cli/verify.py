@@ -46,10 +46,9 @@ def _text(label: str, verdict: Verification, total: int) -> str:
     from transformer_diagrams.families.tensors import folded
 
     lines = []
-    shapes = {name: f"{list(shape)}" for name, shape in verdict.missing.items()}
-    lines += [f"missing     {name}  {shapes[of[0]]}" for name, of in folded(shapes).items()]
-    shapes = {name: f"{list(shape)}" for name, shape in verdict.unexpected.items()}
-    lines += [f"unexpected  {name}  {shapes[of[0]]}" for name, of in folded(shapes).items()]
+    for what, shapes in (("missing", verdict.missing), ("unexpected", verdict.unexpected)):
+        for name, of in folded(shapes).items():
+            lines.append(f"{what:<10}  {name}  {list(shapes[of[0]])}")
     for name, of in folded(verdict.misshaped).items():
         want, got = verdict.misshaped[of[0]]
         lines.append(f"mis-shaped  {name}  {list(got)}, expected {list(want)}")

@@ -26,7 +26,7 @@ VALUES: Mapping[str, str] = {
     "block-ref": "the id of a block",
     "sources": "a reference, a list of them, or port: reference",
     "year": "a year",
-    "folds": "a number from 0 to 20",
+    "folds": f"a number from 0 to {grammar.MOST_FOLDS}",
     "ratio": "width and height, `16:9`",
     "spec-ref": "an id or a path",
     "spec-refs": "a list of ids",

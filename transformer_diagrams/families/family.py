@@ -114,7 +114,7 @@ def family_ids() -> tuple[str, ...]:
 def family(id: str) -> Family:
     """The family of an id, from its file."""
     data = data_of(HERE / f"{id}.yaml")
-    shared = data_of(HERE / f"{COMMON}.yaml")
+    shared = _shared()
     serves = data["serves"]
     return Family(
         id=id,
@@ -151,7 +151,14 @@ def serving(model_type: str, classes: tuple[str, ...] = ()) -> Family | None:
 @cache
 def patterns(key: str) -> tuple[str, ...]:
     """The names of tensors that are no weights: `buffers` or `quantised`."""
-    return tuple(data_of(HERE / f"{COMMON}.yaml")[key])
+    return tuple(_shared()[key])
+
+
+@cache
+def _shared() -> Mapping[str, Any]:
+    """What all families have in common."""
+    shared: Mapping[str, Any] = data_of(HERE / f"{COMMON}.yaml")
+    return shared
 
 
 def _tensors(data: Mapping[str, Any], shared: Mapping[str, Any]) -> tuple[Tensor, ...]:

@@ -20,7 +20,7 @@ from transformer_diagrams.layout.placed import Note, Placed, Point, Wire, straig
 from transformer_diagrams.layout.returns import end_of, wire_of
 from transformer_diagrams.layout.scene import Box, Label, Line, Rect
 from transformer_diagrams.layout.stream import output_places
-from transformer_diagrams.layout.strip import CELLS, EDGE, STRIP, SWATCH, room_before
+from transformer_diagrams.layout.strip import CELLS, STRIP, room_before, swatch
 from transformer_diagrams.records import dataclass
 from transformer_diagrams.text import measure, plain
 
@@ -394,10 +394,10 @@ class _Builder:
                 child = scope.group.children[note.child]
                 owner, room = child.path, room_before(child.tone)
                 if room:
-                    wide, high = SWATCH
-                    whole = Rect(rect.left, rect.center_y - high / 2, wide, high)
-                    cell = Rect(whole.left + EDGE, whole.top + EDGE, wide - 2 * EDGE,
-                                high - 2 * EDGE)  # fmt: skip
+                    across = self.ctx.across
+                    high = note.du if across else note.dv
+                    pair = swatch(child.tone, note.u, note.v, high, across=across)
+                    whole, cell = (self._on_paper(scope, each) for each in pair)
                     self._strip(scope, whole, [(cell, child.tone)], child)
             text = measure(note.markup, note.size, note.weight)
             at = Rect(rect.left + room, rect.top, text.width, text.height)

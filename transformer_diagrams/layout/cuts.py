@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import TypeVar
 
 from transformer_diagrams.layout.canvas import Body
+from transformer_diagrams.layout.near import Span
 from transformer_diagrams.layout.paper import Paper
 from transformer_diagrams.layout.placed import Point
 from transformer_diagrams.layout.scene import Line, Rect
@@ -28,7 +29,6 @@ PRICE_OF_FRAME = 0.1  # each frame around a frame that is cut
 WORD_PAD = 4.0  # around the word that a frame goes on
 BEFORE, BEHIND = "continues", "continued"
 
-Span = tuple[float, float, float, float]  # u, v, u, v
 Track = tuple[str, float]  # net, u
 Item = TypeVar("Item")
 
@@ -82,15 +82,10 @@ class Tower:
 
     # -- from paper to flow ------------------------------------------------------------------
 
-    def flow(self, x: float, y: float) -> Point:
-        """The flow coordinates of a place on paper."""
-        if self.direction == "right":
-            return y, x
-        return x, y if self.direction == "down" else -y
-
     def span(self, rect: Rect) -> Span:
         """A rectangle on paper by its sides in the flow."""
-        (a, b), (c, d) = self.flow(rect.left, rect.top), self.flow(rect.right, rect.bottom)
+        a, b = self.paper.flow(rect.left, rect.top)
+        c, d = self.paper.flow(rect.right, rect.bottom)
         return min(a, c), min(b, d), max(a, c), max(b, d)
 
     def rect(self, span: Span) -> Rect:
@@ -101,7 +96,7 @@ class Tower:
     @cached_property
     def paths(self) -> list[list[Point]]:
         """The points of the lines, in their order."""
-        return [[self.flow(x, y) for x, y in line.points] for line in self.body.lines]
+        return [[self.paper.flow(x, y) for x, y in line.points] for line in self.body.lines]
 
     # -- the places to cut -------------------------------------------------------------------
 

@@ -19,6 +19,13 @@ class Paper:
             return (self.left + u, self.top + v)
         return (self.left + u, self.top + self.length - v)
 
+    def flow(self, x: float, y: float) -> Point:
+        """The flow coordinates (u, v) of a place on paper: `point` turned around."""
+        across, down = x - self.left, y - self.top
+        if self.direction == "right":
+            return down, across
+        return across, down if self.direction == "down" else self.length - down
+
     def rect(self, u: float, v: float, du: float, dv: float) -> Rect:
         (x1, y1), (x2, y2) = self.point(u, v), self.point(u + du, v + dv)
         return Rect(min(x1, x2), min(y1, y2), abs(x2 - x1), abs(y2 - y1))

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from dataclasses import field, replace
 
+from transformer_diagrams.layout.score import KINK
 from transformer_diagrams.records import dataclass
 
 Point = tuple[float, float]
 SAME = 0.01  # points: two places nearer than this are one
-KINKED = 12.0  # points: a line steps so far at least, or not at all
+KINKED = KINK  # a line steps so far at least, or not at all
 
 
 @dataclass(frozen=True, slots=True)

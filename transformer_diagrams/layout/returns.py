@@ -14,13 +14,14 @@ from itertools import pairwise, product
 
 from transformer_diagrams.graph.ir import Group, Node, Return
 from transformer_diagrams.layout.measure import Context
-from transformer_diagrams.layout.placed import SAME, Note, Placed, Point, Wire
+from transformer_diagrams.layout.near import Span
+from transformer_diagrams.layout.placed import KINKED, SAME, Note, Placed, Point, Wire
 from transformer_diagrams.records import dataclass
 from transformer_diagrams.text import measure
 
 HEIGHTS = (0.5, 0.66, 0.34, 0.8, 0.2)  # where a line may leave or enter a side
 PLACES = (*HEIGHTS, 0.58, 0.42, 0.9, 0.1)  # of its words along a run
-OWN = 12.5  # least offset between two runs, so between out of and into one and the same box
+OWN = KINKED + 0.5  # least offset between two runs, so between out of and into one and the same box
 NEAR = 6.0  # from what it must not touch
 BESIDE = 4.0  # from a lane to its words
 # What a way costs, in points of its length.
@@ -29,20 +30,18 @@ UNEVEN = 1.5  # a point between an end and the middle of its side
 WORDED = 12  # ways beside which words are tried
 KINK = 300.0  # an offset of less than OWN
 
-Rect = tuple[float, float, float, float]  # u, v, u, v
-
 
 @dataclass(slots=True)
 class _Survey:
     """What stands in a group, whatever is around it; lines of the ``source`` are told apart."""
 
     source: tuple[str, int] = ("", 0)
-    ends: dict[str, Rect] = field(default_factory=dict)  # boxes and frames by path
+    ends: dict[str, Span] = field(default_factory=dict)  # boxes and frames by path
     round: set[str] = field(default_factory=set)  # paths of circles
-    boxes: list[Rect] = field(default_factory=list)
-    frames: list[Rect] = field(default_factory=list)
-    words: list[Rect] = field(default_factory=list)
-    runs: list[Rect] = field(default_factory=list)
+    boxes: list[Span] = field(default_factory=list)
+    frames: list[Span] = field(default_factory=list)
+    words: list[Span] = field(default_factory=list)
+    runs: list[Span] = field(default_factory=list)
     same: list[list[Point]] = field(default_factory=list)  # lines back from the same source
 
     def add(self, group: Group, placed: Placed, u: float = 0.0, v: float = 0.0) -> _Survey:
@@ -73,7 +72,7 @@ class _Survey:
                 self.runs += _runs(points)
         return self
 
-    def beside(self, low: float, top: float) -> list[Rect]:
+    def beside(self, low: float, top: float) -> list[Span]:
         """What stands between two places along the flow."""
         every = (*self.boxes, *self.words, *self.runs, *self.frames)
         return [rect for rect in every if rect[1] < top and low < rect[3]]
@@ -153,7 +152,7 @@ def _around(
     one, other = survey.ends[tail], survey.ends[head]
     begin, end = (one[1] + one[3]) / 2, (other[1] + other[3]) / 2
 
-    def lanes(rect: Rect, channel: float) -> Iterator[tuple[float, float]]:
+    def lanes(rect: Span, channel: float) -> Iterator[tuple[float, float]]:
         """(where the side is, where the lane beside it)."""
         beside = survey.beside(*sorted(((rect[1] + rect[3]) / 2, channel)))
         high, low = rect[2] + gap, rect[0] - gap
@@ -249,27 +248,27 @@ def _make_room(out: Placed, points: list[Point]) -> None:
     out.width = high - low
 
 
-def _runs(points: list[Point]) -> list[Rect]:
+def _runs(points: list[Point]) -> list[Span]:
     return [(min(a, c), min(b, d), max(a, c), max(b, d)) for (a, b), (c, d) in pairwise(points)]
 
 
-def _meets(run: Rect, rect: Rect, gap: float) -> bool:
+def _meets(run: Span, rect: Span, gap: float) -> bool:
     level = run[0] < rect[2] + gap - SAME and rect[0] - gap + SAME < run[2]
     return level and run[1] < rect[3] + gap - SAME and rect[1] - gap + SAME < run[3]
 
 
-def _holds(frame: Rect, rect: Rect) -> bool:
+def _holds(frame: Span, rect: Span) -> bool:
     return (
         frame[0] <= rect[0] and frame[1] <= rect[1] and rect[2] <= frame[2] and rect[3] <= frame[3]
     )
 
 
-def _beside(a: Rect, b: Rect) -> bool:
+def _beside(a: Span, b: Span) -> bool:
     """Whether two runs lie on or too near to one another, the same way."""
     if (a[3] - a[1] < SAME) != (b[3] - b[1] < SAME):
         return False
     return _meets(a, b, NEAR)
 
 
-def _crosses(a: Rect, b: Rect) -> bool:
+def _crosses(a: Span, b: Span) -> bool:
     return (a[3] - a[1] < SAME) != (b[3] - b[1] < SAME) and _meets(a, b, 0.0)

@@ -193,18 +193,28 @@ class _Difference:
 
 
 def _check_boxes(c: Call) -> tuple[Shape, ...]:
-    for index in range(2):
-        c.require_equal(
-            c.last(index), const(4), c.axis_of(index, c.inputs[index].ndim - 1), "a box",
-            "a box is four numbers",
-        )
+    _need_box(c, 0)
+    _need_box(c, 1)
     return _GIOU.shape(c)
+
+
+def _need_box(c: Call, index: int) -> None:
+    """Refuse an input whose last axis is none of boxes."""
+    c.require_equal(
+        c.last(index), const(4), c.axis_of(index, c.inputs[index].ndim - 1), "a box",
+        "a box is four numbers",
+    )
+
+
+def _around(box: Array) -> tuple[Array, Array]:
+    """The lower and the upper corner of boxes by centre and size."""
+    center, size = box[..., :2], box[..., 2:]
+    return center - size / 2, center + size / 2
 
 
 def _corners(c: Call, box: Array) -> tuple[Array, Array]:
     """The lower and the upper corner of boxes."""
-    a, b = box[..., :2], box[..., 2:]
-    return (a - b / 2, a + b / 2) if c["form"] == "center" else (a, b)
+    return _around(box) if c["form"] == "center" else (box[..., :2], box[..., 2:])
 
 
 def _giou_apart(c: Call, a: Array, b: Array) -> Array:
@@ -305,11 +315,8 @@ op(
 )
 
 
-
 def _is_box(c: Call) -> tuple[Shape, ...]:
-    c.require_equal(
-        c.last(), const(4), c.axis_of(0, c.x.ndim - 1), "a box", "a box is four numbers"
-    )
+    _need_box(c, 0)
     return (c.x,)
 
 
@@ -319,9 +326,7 @@ op(
     shape=_is_box,
     work=per_element(2),
     text="to corners",
-    value=lambda c, x, w: [
-        np.concatenate([x[0][..., :2] - x[0][..., 2:] / 2, x[0][..., :2] + x[0][..., 2:] / 2], -1)
-    ],
+    value=lambda c, x, w: [np.concatenate(_around(x[0]), -1)],
     examples=(
         Example([["N", 4]], [["N", 4]], flops="8 N", label="to corners"),
         Example([[2, 3, 4]], [[2, 3, 4]], flops=48),

@@ -187,13 +187,15 @@ class Display:
     def names(self) -> dict[str, str]:
         """A readable name for every box, by its id: letters, digits and hyphens, each once."""
         found: dict[str, str] = {}
+        taken: set[str] = set()
         for item in self.items:
             if item.rect:
                 name = stem = slug(item.path or item.id)
                 count = 1
-                while name in found.values():
+                while name in taken:
                     count += 1
                     name = f"{stem}-{count}"
+                taken.add(name)
                 found[item.id] = name
         return found
 
