@@ -19,7 +19,8 @@ PACKAGE = ROOT / "transformer_diagrams"
 ARROWS: dict[str, set[str]] = {
     "__init__": {"api", "errors", "options"},
     "__main__": {"cli"},
-    "cli": {"figures", "api", "gallery", "streams"},
+    "cli": {"figures", "api", "gallery", "preview", "streams"},
+    "preview": {"api", "faults_text"},
     "figures": {"api", "faults_text", "pool"},
     "pool": {"errors"},
     "labels": {"text", "spec"},

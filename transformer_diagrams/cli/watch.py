@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ from transformer_diagrams.streams import say
 
 if TYPE_CHECKING:
     from transformer_diagrams.api import Model
+    from transformer_diagrams.preview.figures import Stamp
 
 # An editor may save in two steps (empty, then full): wait until a file has been left alone.
 SETTLE = 0.05
@@ -25,32 +25,46 @@ SETTLE = 0.05
 Examples:
   transformer-diagrams watch my.yaml               my.svg, again on every save
   transformer-diagrams watch drafts -o figures -f svg,pdf
+  transformer-diagrams watch my.yaml --serve       a page that shows it, and its faults
 """
 )
 @specs_argument()
-@click.option("-f", "--format", "formats", default="svg", help="svg when not said; commas between.")
+@click.option("-f", "--format", "formats", help="svg when not said; commas between.")
 @click.option(
-    "-o", "--output", "folder", metavar="DIR", type=OutPath(), default=".",
-    help="The folder to write to.",
+    "-o", "--output", "folder", metavar="DIR", type=OutPath(), help="The folder to write to; here.",
 )
+@click.option(
+    "--serve", is_flag=True,
+    help="Write no file: show the figure on a page that only this machine can reach.",
+)
+@click.option("--port", type=click.IntRange(1, 65535), help="Of the page; a free one, if not said.")
+@click.option("--browser", is_flag=True, help="Open the page in the browser.")
 @figure_options
 @click.option(
     "--interval", type=Between(0.02, 3600), default=0.25, show_default=True,
     help="Seconds between looks.",
 )
 def watch(
-    specs: tuple[str, ...], formats: str, folder: str, interval: float, **options: Any
-) -> int:
+    specs: tuple[str, ...], formats: str | None, folder: str | None, serve: bool,
+    port: int | None, browser: bool, interval: float, **options: Any,
+) -> int:  # fmt: skip
     """Draw specs, and again on every save, until Ctrl-C. Faults are shown and the watch goes on."""
     from transformer_diagrams import api
     from transformer_diagrams.cli.values import Among
+    from transformer_diagrams.preview.figures import stamp
 
     one = Among("format", api.format_names)
-    names = [one.convert(name.strip(), None, None) for name in formats.split(",")]
+    names = [one.convert(name.strip(), None, None) for name in (formats or "svg").split(",")]
     wish = asked(**options)
     if "-" in specs:
         raise click.UsageError("stdin cannot be watched; name a file")
+    if serve and (formats or folder):
+        raise click.UsageError("--serve writes no file; it goes with neither --format nor --output")
+    if not serve and (port or browser):
+        raise click.UsageError("--port and --browser are for the page of --serve")
     _look(specs, Codes(), must=True)
+    if serve:
+        return _serve(specs, wish, port or 0, browser, interval)
     say("watching; Ctrl-C ends it", err=True)
     seen: dict[str, Stamp] = {}
     owners: dict[Path, str] = {}  # figure -> the spec that it is of
@@ -64,7 +78,7 @@ def watch(
                 # Marks are taken before the files are read, so that a save meanwhile is not missed.
                 before = stamp({**seen.get(key, {}), key: None})
                 model = api.Model.find(key)
-                files = _draw(model, names, Path(folder), wish, owners)
+                files = _draw(model, names, Path(folder or "."), wish, owners)
                 seen[key] = {**stamp(dict.fromkeys(files)), **before}
             time.sleep(interval)
     except KeyboardInterrupt:
@@ -72,19 +86,30 @@ def watch(
         return 0
 
 
-Stamp = dict[str, Any]
+def _serve(
+    specs: tuple[str, ...], wish: dict[str, Any], port: int, browser: bool, interval: float
+) -> int:
+    """The page, until Ctrl-C."""
+    from threading import Thread
 
+    from transformer_diagrams.preview.figures import Figures
+    from transformer_diagrams.preview.server import Server
 
-def stamp(files: Stamp) -> Stamp:
-    """Size and time of each file; None for one that is not there."""
-    marks: Stamp = {}
-    for name in files:
+    figures = Figures(lambda: {model.label: model for model in _look(specs, Codes())}, wish)
+    with Server(figures, port, interval=interval) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        say(f"{server.address}  (Ctrl-C ends it)")
+        if browser:
+            import webbrowser
+
+            webbrowser.open(server.address)
         try:
-            status = os.stat(name)
-            marks[name] = (status.st_mtime_ns, status.st_size)
-        except OSError:
-            marks[name] = None
-    return marks
+            while True:
+                time.sleep(3600)
+        except KeyboardInterrupt:
+            server.shutdown()
+    say("ended", err=True)
+    return 0
 
 
 def _look(specs: tuple[str, ...], codes: Codes, *, must: bool = False) -> list[Model]:
