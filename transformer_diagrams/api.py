@@ -33,10 +33,11 @@ if TYPE_CHECKING:
     from transformer_diagrams.families import Adopted
     from transformer_diagrams.families.tensors import Verification
     from transformer_diagrams.graph.check import Checked, Inferences
-    from transformer_diagrams.graph.frame import Used
+    from transformer_diagrams.graph.frame import Frame, Used
     from transformer_diagrams.graph.ir import Graph
     from transformer_diagrams.layout.scene import Scene
     from transformer_diagrams.lint import LintReport
+    from transformer_diagrams.run import Result
     from transformer_diagrams.spec.library import SpecLibrary
     from transformer_diagrams.spec.model import Spec
 
@@ -389,6 +390,61 @@ class Model:
         stages = ("spec", "graph", "shapes", "scene")
         hint = did_you_mean(str(stage), stages, what="stage")
         raise ask_error(f"there is no stage '{stage}'", hint)
+
+    def frame(self, config: str | None = None, *, set: Settable = ()) -> Frame:
+        """The spec with every shape in numbers: what `run` executes.
+
+        :raises DiagramError: faults of the spec, or of what was asked; a size without a number.
+        """
+        from transformer_diagrams.graph.options import resolve_settings
+        from transformer_diagrams.run.prepare import framed
+
+        options = settle({"config": self._config(config), "set": set})
+        fit(self.spec, options.config, options.set)
+        self._checked.report.raise_if_errors()
+        settings = resolve_settings(
+            self.spec, config=options.config, overrides=dict(options.set)
+        )
+        return framed(self.inferences, settings)
+
+    def run(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        weights: Mapping[str, Any] | None = None,
+        *,
+        config: str | None = None,
+        set: Settable = (),
+        seed: int = 0,
+        taps: Iterable[str] = (),
+        train: bool = False,
+        past: Mapping[str, Any] | None = None,
+    ) -> Result:
+        """What the spec computes, in float64 NumPy; what is not given is drawn by ``seed``.
+
+        ``inputs``   by name; also the output of any block, by the block's name, in its place
+        ``weights``  and buffers, by name: ``layers[3]/attention/q.W`` (`run.weights` lists them)
+        ``taps``     names of outputs inside to keep, or globs: ``["layers[*]"]``
+        ``train``    the parts that are only there in training instead of those at inference
+        ``past``     ``steps`` of the run before, for what is fed back
+
+        >>> y = load("gqa").run(set={"d_t": 3, "d_m": 8, "n_h": 4, "n_g": 2}).outputs["Y"]
+        >>> y.shape
+        (3, 8)
+
+        :raises DiagramError: faults of the spec, or of what was asked or given.
+        """
+        from transformer_diagrams import run
+        from transformer_diagrams.extras import need
+        from transformer_diagrams.run.tensors import drawn
+
+        need("run", "numpy")
+        frame = self.frame(config, set=set)
+        tensors = {**run.weights(frame), **run.buffers(frame)}
+        known = {**drawn(tensors, seed, without=weights or ()), **(weights or {})}
+        run.check_names(weights or {}, tensors, "weight")
+        asked = run.inputs(frame, train=train)
+        given = {**drawn(asked, seed, without=inputs or ()), **(inputs or {})}
+        return run.execute(frame, given, known, taps=taps, train=train, past=past)
 
     def summary(self) -> dict[str, Any]:
         """What a list of specs says about this one."""

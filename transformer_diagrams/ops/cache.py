@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from transformer_diagrams.dims import Dim
-from transformer_diagrams.ops.registry import Attr, Call, Example, Op, OpFault, Shape, family
+from transformer_diagrams.ops.arrays import Array, Arrays, Tensors, np
+from transformer_diagrams.ops.registry import (
+    ZERO,
+    Attr,
+    Buffer,
+    Call,
+    Example,
+    Op,
+    OpFault,
+    Shape,
+    family,
+)
 from transformer_diagrams.ops.rules import need_inputs, total
 from transformer_diagrams.ops.shape import axis_attr
 
@@ -42,6 +53,31 @@ def _cache_shape(c: Call) -> tuple[Shape, ...]:
     )
 
 
+def _names(c: Call) -> tuple[str, ...]:
+    """What its inputs are called where they are kept."""
+    return tuple(c.op.port_name(index) for index in range(len(c.inputs)))
+
+
+def _past(c: Call) -> list[Buffer]:
+    """What it has kept of the positions before: as many as make up its length."""
+    if c["length"] is None:
+        return []
+    found = []
+    for index, name in enumerate(_names(c)):
+        axis = c.axis(index, c["axis"])
+        before = c["length"] - c.inputs[index].dims[axis]
+        if before != ZERO:
+            found.append(Buffer(name, c.inputs[index].with_axis(axis, before)))
+    return found
+
+
+def _cache_value(c: Call, inputs: Arrays, weights: Tensors) -> list[Array]:
+    return [
+        np.concatenate([weights[name], x], axis=c["axis"]) if name in weights else x
+        for name, x in zip(_names(c), inputs, strict=True)
+    ]
+
+
 def _cache_label(c: Call) -> str:
     if c["kind"] == STATE:
         size = total([shape.numel() for shape in c.inputs])
@@ -74,6 +110,8 @@ op(
     ),
     shape=_cache_shape,
     text=_cache_label,
+    value=_cache_value,
+    buffers=_past,
     examples=(
         Example([["n_g", "d_t", "d_K"], ["n_g", "d_t", "d_K"]],
                 [["n_g", "d_s", "d_K"], ["n_g", "d_s", "d_K"]], {"length": "d_s"},

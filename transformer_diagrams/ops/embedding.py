@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from transformer_diagrams.ops.registry import Attr, Call, Example, Op, Shape, Weight, family
+from transformer_diagrams.ops.registry import Attr, Buffer, Call, Example, Op, Shape, Weight, family
 from transformer_diagrams.ops.rules import symbol_tex
 
 op = family("embedding", Op)
@@ -31,6 +31,7 @@ op(
     weights=lambda c: [Weight("E", Shape((c["vocab"], c["width"])))],
     text="Token embedding",
     value=lambda c, x, w: [w["E"][x[0]]],
+    below=lambda c: c["vocab"],
     examples=(
         Example([["d_t"]], [["d_t", "d_m"]], {"vocab": "V", "width": "d_m"}, params="V d_m",
                 label="Token embedding"),
@@ -87,6 +88,8 @@ op(
     attrs=(SIZE, SYMBOL),
     shape=lambda c: (Shape(c["size"]),),
     text=lambda c: _symbol_or(c, "constant"),
+    value=lambda c, x, w: [w["value"]],
+    buffers=lambda c: [Buffer("value", Shape(c["size"]))],
     examples=(
         Example([], [["d_t", "d_m"]], {"size": ["d_t", "d_m"], "symbol": "P"}, label="$P$"),
         Example([], [[]], {"size": []}, label="constant"),

@@ -8,7 +8,15 @@ from typing import Any
 from transformer_diagrams.dims import Facts, const
 from transformer_diagrams.ops import registry
 from transformer_diagrams.ops.arrays import Array, Arrays, Tensors
-from transformer_diagrams.ops.registry import NOTHING, Call, OpFault, Shape, not_whole
+from transformer_diagrams.ops.registry import (
+    NOTHING,
+    Buffer,
+    Call,
+    OpFault,
+    Shape,
+    Weight,
+    not_whole,
+)
 
 
 def call(
@@ -53,7 +61,7 @@ def run(
     *,
     bindings: Mapping[str, int] = NOTHING,
 ) -> list[Array]:
-    """The outputs of an op for arrays; ``weights`` by the names of its tensors.
+    """The outputs of an op for arrays; ``weights``, and buffers, by the names of its tensors.
 
     :raises OpFault: shapes that the op refuses, weights of a wrong shape, or no value rule.
     """
@@ -64,10 +72,12 @@ def run(
             raise OpFault(not_whole(c.op, place, f"is {inputs[place].dtype}"))
     if c.op.value is None:
         raise OpFault(f"'{name}' cannot be executed: it has no value rule")
-    for weight in c.op.tensors(c):
-        given = weights.get(weight.name)
-        wanted = Shape(tuple(const(size.evaluate(bindings)) for size in weight.shape.dims))
+    every: list[Weight | Buffer] = [*c.op.tensors(c), *c.op.given(c)]
+    for tensor in every:
+        given = weights.get(tensor.name)
+        wanted = Shape(tuple(const(size.evaluate(bindings)) for size in tensor.shape.dims))
         if given is None or Shape.parse(given.shape) != wanted:
             found = "is missing" if given is None else f"is {list(given.shape)}"
-            raise OpFault(f"the weight '{weight.name}' of '{name}' must be {wanted}, but {found}")
+            kind = "weight" if isinstance(tensor, Weight) else "buffer"
+            raise OpFault(f"the {kind} '{tensor.name}' of '{name}' must be {wanted}, but {found}")
     return list(c.op.value(c, inputs, weights))

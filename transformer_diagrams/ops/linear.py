@@ -8,6 +8,7 @@ from transformer_diagrams.ops.arrays import Array, Arrays, Tensors, np
 from transformer_diagrams.ops.registry import (
     ZERO,
     Attr,
+    Buffer,
     Call,
     Example,
     Op,
@@ -184,6 +185,8 @@ op(
     weights=lambda c: [Weight("b", Shape((c["out"],)))] if c["bias"] else [],
     macs=_matrix_macs,
     text=lambda c: with_symbol("Linear", c["weight"]) if c["weight"] else "Linear (tied)",
+    value=lambda c, x, w: _plus(x[0] @ w["table"].T, w),
+    buffers=lambda c: [Buffer("table", Shape((c["out"], c.last())))],
     examples=(
         Example([["d_t", "d_m"]], [["d_t", "V"]], {"out": "V", "table": "embed"},
                 params=0, flops="2 d_t d_m V", label="Linear (tied)"),

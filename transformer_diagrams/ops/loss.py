@@ -69,6 +69,7 @@ op(
     work=lambda c: (7 if c["soft"] else 5) * c.x.numel(),
     text="Cross-entropy",
     value=_cross_entropy_value,
+    below=lambda c: c.last(),
     examples=(
         Example([["d_t", "V"], ["d_t"]], [[]], flops="5 d_t V", label="Cross-entropy"),
         Example([["d_t", "V"], ["d_t", "V"]], [[]], {"soft": True}, flops="7 d_t V"),

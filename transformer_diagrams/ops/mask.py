@@ -196,6 +196,7 @@ op(
     mask=_scatter_seen,
     text="mask from index",
     value=_scatter_value,
+    below=lambda c: c["size"],
     examples=(
         Example([["d_t", "k"]], [["d_t", "d_s"]], {"size": "d_s"}, label="mask from index"),
         Example([[3, 2]], [[3, 5]], {"size": 5}),
@@ -233,6 +234,7 @@ op(
     work=lambda c: c.x.numel(),
     text="causal mask",
     value=_pick_mask_value,
+    below=lambda c: c["source"],
     examples=(
         Example([["n_h", "d_t", "k"], ["d_t", "k"]], [["n_h", "d_t", "k"]], {"source": "d_t"},
                 flops="n_h min(d_t, k) (d_t - min(d_t, k) / 2 + 1/2)", label="causal mask"),

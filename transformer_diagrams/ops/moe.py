@@ -203,6 +203,7 @@ op(
     work=lambda c: (2 if c["gated"] else 1) * _hidden_units(c),
     text="Experts",
     value=_expert_value,
+    below=lambda c: c["experts"],
     examples=(
         Example([["d_t", "d_m"], ["d_t", "K"]], [["d_t", "K", "d_m"]],
                 {"experts": "N", "hidden": "d_e", "top_k": "K"}, params="3 N d_m d_e",

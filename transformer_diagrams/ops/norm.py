@@ -6,10 +6,10 @@ from transformer_diagrams.dims import Dim
 from transformer_diagrams.ops.arrays import Array, Arrays, Tensors, np
 from transformer_diagrams.ops.registry import (
     Attr,
+    Buffer,
     Call,
     Example,
     Op,
-    OpFault,
     Shape,
     Weight,
     family,
@@ -168,10 +168,21 @@ def _batch_norm_shape(c: Call) -> tuple[Shape, ...]:
     return (c.x,)
 
 
+def _statistics(c: Call) -> list[Buffer]:
+    """What a frozen norm goes by: of each channel."""
+    if not c["frozen"]:
+        return []
+    size = Shape((_channels(c),))
+    names = ("mean", "variance", *(("gain", "bias") if c["affine"] else ()))
+    return [Buffer(name, size, "positive" if name == "variance" else "real") for name in names]
+
+
 def _batch_norm_value(c: Call, inputs: Arrays, weights: Tensors) -> list[Array]:
-    if c["frozen"]:
-        raise OpFault("a frozen norm's statistics are not known", "they come with its weights")
     x, place = inputs[0], c.axis(0, c["axis"])
+    if c["frozen"]:
+        column = [-1, *[1] * (x.ndim - 1 - place)]
+        mean, variance = (weights[name].reshape(column) for name in ("mean", "variance"))
+        return _each_channel(c, (x - mean) / np.sqrt(variance + c["eps"]), weights)
     others = tuple(axis for axis in range(x.ndim) if axis != place)
     return _each_channel(c, _standard(x, others, c["eps"]), weights)
 
@@ -195,6 +206,7 @@ op(
     work=lambda c: (2 if c["frozen"] else CENTRE_COST + RMS_COST) * c.x.numel(),
     text=lambda c: "BatchNorm (frozen)" if c["frozen"] else "BatchNorm",
     value=_batch_norm_value,
+    buffers=_statistics,
     examples=(
         Example([["d_m", "h", "w"]], [["d_m", "h", "w"]], params="2 d_m", flops="6 d_m h w",
                 label="BatchNorm"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from transformer_diagrams.dims import Dim
 from transformer_diagrams.ops.arrays import Array, Arrays, Tensors, np
 from transformer_diagrams.ops.registry import (
@@ -11,6 +13,7 @@ from transformer_diagrams.ops.registry import (
     Call,
     Example,
     Op,
+    OpFault,
     Shape,
     Weight,
     family,
@@ -151,6 +154,63 @@ op(
     ),
 )
 
+def _offsets(c: Call) -> Array:
+    """[target, source]: how many positions a source comes after a target; these are the last."""
+    target, source = c.number("target"), c.number("source")
+    return np.arange(source)[None, :] - np.arange(source - target, source)[:, None]
+
+
+def _slopes(heads: int) -> Array:
+    """Of a head: powers of 2^(-8/n), n the next power of two below; then every other of 2 n."""
+    whole = 2 ** (heads.bit_length() - 1)
+    first = 2.0 ** (-8 / whole * np.arange(1, whole + 1))
+    more = 2.0 ** (-4 / whole * np.arange(1, 2 * (heads - whole), 2))
+    return np.concatenate([first, more])
+
+
+def _log_buckets(offset: Array, buckets: int, distance: int, *, causal: bool) -> Array:
+    """The bucket of each offset: one for each near one, then wider by powers up to ``distance``."""
+    side = 0
+    if not causal:
+        buckets //= 2
+        side = (offset > 0) * buckets
+    far = np.maximum(-offset, 0) if causal else np.abs(offset)
+    near = buckets // 2
+    grown = np.log(np.maximum(far, 1) / near) / np.log(distance / near) * (buckets - near)
+    wide = np.minimum(near + grown.astype(int), buckets - 1)
+    return side + np.where(far < near, far, wide)
+
+
+def _grid_buckets(positions: int) -> Array:
+    """For the places of a square, row by row: the number of each difference of rows and columns.
+
+    :raises OpFault: when so many places make no square.
+    """
+    side = math.isqrt(positions)
+    if side**2 != positions:
+        raise OpFault(f"{positions} positions make no square", "kind: grid is for square windows")
+    row, column = np.divmod(np.arange(positions), side)
+    down, across = (x[:, None] - x[None, :] + side - 1 for x in (row, column))
+    return down * (2 * side - 1) + across
+
+
+def _rel_bias_value(c: Call, inputs: Arrays, weights: Tensors) -> list[Array]:
+    offset = _offsets(c)
+    if c["buckets"] == ZERO:
+        return [-_slopes(c.number("heads"))[:, None, None] * np.abs(offset)]
+    if c["kind"] == "grid":
+        index = _grid_buckets(c.number("target"))
+    else:
+        index = _log_buckets(offset, c.number("buckets"), c["distance"], causal=c["causal"])
+    return [np.moveaxis(weights["table"][index], -1, 0)]
+
+
+def _rel_bias_shape(c: Call) -> tuple[Shape, ...]:
+    if c["kind"] == "grid":
+        c.require_equal(c["target"], c["source"], "target", "source", "both are all of a square")
+    return (Shape((c["heads"], c["target"], c["source"])),)
+
+
 op(
     name="rel_bias",
     does=("relative",),
@@ -165,12 +225,19 @@ op(
         Attr("source", "dim", "source positions", required=True),
         Attr("buckets", "dim", "rows of the table; 0 for fixed slopes", required=True,
              least=0),
+        Attr("kind", "enum", "buckets of offsets along a sequence, wider the farther, or one for "
+             "each offset in a square window (arXiv:2103.14030)", "log", choices=("log", "grid")),
+        Attr("distance", "int", "from this offset on, all are in the last bucket", 128,
+             only=("kind", "log")),
+        Attr("causal", "bool", "buckets for earlier sources alone, as in a decoder", False,
+             only=("kind", "log")),
     ),
-    shape=lambda c: (Shape((c["heads"], c["target"], c["source"])),),
+    shape=_rel_bias_shape,
     weights=lambda c: (
         [] if c["buckets"] == ZERO else [Weight("table", Shape((c["buckets"], c["heads"])))]
     ),
     text="Relative position bias",
+    value=_rel_bias_value,
     examples=(
         Example([], [["n_h", "d_t", "d_s"]],
                 {"heads": "n_h", "target": "d_t", "source": "d_s", "buckets": 32},

@@ -324,6 +324,20 @@ class Weight:
 
 
 @dataclass(frozen=True, slots=True)
+class Buffer:
+    """A tensor that an op works with and neither learns nor takes: it is given, or drawn.
+
+    kind   what its numbers are: "real", "positive", "share" (from 0, below 1) or "whole"
+    below  whole numbers: all are smaller than this
+    """
+
+    name: str
+    shape: Shape
+    kind: str = "real"
+    below: Dim | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Example:
     """A use of an op with what it must give: read by people, run by the tests."""
 
@@ -629,7 +643,9 @@ class Op:
     hands_on  Call -> the inputs whose [.., target, source] scores are its output's, pair by pair
     text      default label, mixed text and $TeX$: fixed, or Call -> text
     form      box or circle; ``symbol`` is what a circle shows
-    value     Call, arrays, weights by name -> output arrays; None: cannot be executed
+    value     Call, arrays, weights and buffers by name -> output arrays; None: cannot be executed
+    buffers   Call -> what its value needs beside its inputs and weights (`Buffer`)
+    below     Call -> what whole numbers that come in are smaller than
     examples  uses with their results; every op has at least one
     """
 
@@ -658,6 +674,8 @@ class Op:
     form: str = "box"
     symbol: str = ""
     value: Value | None = None
+    buffers: Rule | None = None
+    below: Rule | None = None
 
     def __post_init__(self) -> None:
         if self.role not in ROLES or self.param_role not in PARAM_ROLES:
@@ -705,6 +723,10 @@ class Op:
     def tensors(self, c: Call) -> tuple[Weight, ...]:
         """Its learned tensors."""
         return tuple(self.weights(c)) if self.weights else ()
+
+    def given(self, c: Call) -> tuple[Buffer, ...]:
+        """Its buffers."""
+        return tuple(self.buffers(c)) if self.buffers else ()
 
     def params(self, c: Call) -> Dim:
         """How many learned numbers it has."""

@@ -8,6 +8,7 @@ from transformer_diagrams.ops.grid import resampling
 from transformer_diagrams.ops.registry import (
     TWO,
     Attr,
+    Buffer,
     Call,
     Example,
     Op,
@@ -118,9 +119,7 @@ def _random_mask_shape(c: Call) -> tuple[Shape, ...]:
 
 
 def _random_mask_value(c: Call, inputs: Arrays, weights: Tensors) -> list[Array]:
-    if len(inputs) < 2:
-        raise OpFault("a draw is no function of x", "give the drawn numbers as `noise`")
-    x, noise = inputs
+    x, noise = inputs[0], inputs[1] if len(inputs) > 1 else weights["noise"]
     order = np.argsort(noise, axis=-1, kind="stable")
     restore = np.argsort(order, axis=-1, kind="stable")
     kept = order[..., : c.number("keep"), None]
@@ -141,6 +140,8 @@ op(
     shape=_random_mask_shape,
     text="random masking",
     value=_random_mask_value,
+    buffers=lambda c: [] if len(c.inputs) > 1
+    else [Buffer("noise", Shape(c.x.dims[:-1], c.x.lead), "share")],
     examples=(
         Example([["N", "d_m"], ["N"]], [["k", "d_m"], ["N"], ["N"]], {"keep": "k"},
                 label="random masking"),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from transformer_diagrams.dims import Verdict, minimum
+from transformer_diagrams.dims import Dim, Verdict, minimum
 from transformer_diagrams.ops.arrays import Array, Arrays, Tensors, np
 from transformer_diagrams.ops.registry import (
     ZERO,
     Attr,
+    Buffer,
     Call,
     Example,
     Op,
@@ -91,6 +92,7 @@ op(
     shape=_gather_shape,
     text="gather",
     value=_gather_value,
+    below=lambda c: c.x.dims[-1 if c["rowwise"] else c["axis"]],
     examples=(
         Example([["n_h", "d_s", "d_K"], ["d_t", "k"]], [["n_h", "d_t", "k", "d_K"]],
                 {"axis": -2}, label="gather"),
@@ -150,6 +152,7 @@ op(
     text=lambda c: "select by index" if len(c.inputs) > 1
     else f"select ${c['index'].tex(c.tex)}$",
     value=_select_value,
+    below=lambda c: c.x.dims[c["axis"]],
     examples=(
         Example([["d_t", "d_m"]], [["d_m"]], label="select $0$"),
         Example([["n_h", "d_t", "d_m"], ["n_h"]], [["n_h", "d_m"]], label="select by index"),
@@ -185,11 +188,23 @@ op(
     shape=_scatter_shape,
     text="scatter",
     value=_scatter_value,
+    below=lambda c: c["size"],
     examples=(
         Example([["k"], ["k"]], [["n_q"]], {"size": "n_q", "fill": "V"}, label="scatter"),
         Example([[2, 3], [2, 3]], [[2, 5]], {"size": 5}),
     ),
 )
+
+def _draw(c: Call) -> list[Buffer]:
+    """A draw is no function of the input alone: a number from 0, below 1, decides each."""
+    return [Buffer("draw", Shape(c.x.dims[:-1], c.x.lead), "share")]
+
+
+def _drawn_value(c: Call, inputs: Arrays, weights: Tensors) -> list[Array]:
+    sums = inputs[0].cumsum(axis=-1)
+    past = weights["draw"][..., None] * sums[..., -1:] >= sums
+    return [np.minimum(past.sum(axis=-1), inputs[0].shape[-1] - 1)]
+
 
 for _name, _words in (
     ("argmax", "Index of the largest entry along the last axis."),
@@ -202,13 +217,21 @@ for _name, _words in (
         shape=lambda c: (Shape(c.need_axes(0, 1).dims[:-1], c.x.lead),),
         work=lambda c: c.x.numel(),
         text=_name,
-        # A draw is no function of the input, so `sample` has no value.
-        value=(lambda c, x, w: [x[0].argmax(axis=-1)]) if _name == "argmax" else None,
+        value=_drawn_value if _name == "sample" else lambda c, x, w: [x[0].argmax(axis=-1)],
+        buffers=_draw if _name == "sample" else None,
         examples=(
             Example([["d_t", "V"]], [["d_t"]], flops="d_t V", label=_name),
             Example([[3, 4]], [[3]], flops=12),
         ),
     )
+
+
+
+def _id_rows(c: Call) -> Dim:
+    if c["size"] is None:
+        raise OpFault("how many entries the table has is not known", "size: the first vocabulary")
+    return c.size("size")
+
 
 op(
     name="id_map",
@@ -217,8 +240,11 @@ op(
     whole=("x", "y"),
     attrs=(Attr("size", "dim", "entries of the table, which is no parameter"),),
     text="id map",
+    value=lambda c, x, w: [w["table"][x[0]]],
+    buffers=lambda c: [Buffer("table", Shape((_id_rows(c),)), "whole", _id_rows(c))],
+    below=_id_rows,
     examples=(
         Example([["d_t"]], [["d_t"]], {"size": "V_d"}, label="id map"),
-        Example([[3]], [[3]]),
+        Example([[3]], [[3]], {"size": 9}),
     ),
 )

@@ -1,0 +1,260 @@
+"""Running specs: outputs against NumPy written out here, names, structures, caches, feedback."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+import transformer_diagrams as td
+from transformer_diagrams import run
+from transformer_diagrams.errors import DiagramError
+from transformer_diagrams.run.tensors import drawn
+
+Arrays = Mapping[str, Any]
+
+
+def spec(blocks: str, head: str = "") -> td.Model:
+    """A spec of sizes d_t, d_m, L with one input x."""
+    return td.load("tiny", text=f"""
+dims:
+  d_t: {{doc: positions, default: 3}}
+  d_m: {{doc: width, default: 4}}
+  L: {{doc: turns, default: 3}}
+inputs: {{x: [d_t, d_m]}}
+{head}
+blocks:
+{blocks}
+""")
+
+
+def weights_of(model: td.Model, **sizes: Any) -> dict[str, Any]:
+    frame = model.frame(set=sizes)
+    return drawn({**run.weights(frame), **run.buffers(frame)}, 7)
+
+
+X = np.random.default_rng(0).normal(size=(3, 4))
+
+
+def softmax(x: Any) -> Any:
+    e = np.exp(x - x.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True)
+
+
+def test_gqa_is_what_the_paper_says() -> None:
+    sizes = {"d_t": 5, "d_m": 8, "n_h": 4, "n_g": 2, "d_K": 6}
+    model = td.load("gqa")
+    w, x = weights_of(model, **sizes), np.random.default_rng(1).normal(size=(5, 8))
+
+    def turned(y: Any) -> Any:
+        angle = np.arange(5)[:, None] / 10000 ** (np.arange(0, 6, 2) / 6)
+        z = (y[..., 0::2] + 1j * y[..., 1::2]) * np.exp(1j * angle)
+        return np.stack([z.real, z.imag], -1).reshape(y.shape)
+
+    heads = []
+    for h in range(4):
+        q, k = turned(x @ w["q.W"][h]), turned(x @ w["k.W"][h // 2])
+        scores = np.where(np.tri(5) > 0, q @ k.T / np.sqrt(6), -np.inf)
+        heads.append(softmax(scores) @ (x @ w["v.W"][h // 2]))
+    wanted = np.concatenate(heads, axis=-1) @ w["o.W"]
+    given = model.run({"X": x}, w, set=sizes)
+    assert np.allclose(given.outputs["Y"], wanted, atol=1e-12)
+
+
+def test_each_turn_has_its_own_weights_and_a_name() -> None:
+    model = spec("""
+  - repeat: L
+    id: layers
+    blocks:
+      - residual: [{op: linear, id: f, out: d_m}]
+""")
+    w = weights_of(model)
+    assert {name: value.shape for name, value in w.items()} == {
+        f"layers[{turn}]/f.W": (4, 4) for turn in range(3)
+    }
+    ran = model.run({"x": X}, w, taps=["layers[*]"])
+    stream = X
+    for turn in range(3):
+        stream = stream + stream @ w[f"layers[{turn}]/f.W"]
+        assert np.allclose(ran.taps[f"layers[{turn}]"], stream)
+    assert np.allclose(ran.outputs["out"], stream)
+
+
+def test_turns_of_a_pattern_are_numbered_through() -> None:
+    model = spec("""
+  - repeat: L
+    id: layers
+    pattern:
+      - turns: turn == 2
+        blocks: [{op: linear, id: even, out: d_m}]
+      - blocks: [{op: linear, id: odd, out: d_m, bias: true}]
+""", "")
+    w = weights_of(model)
+    assert sorted(w) == ["layers[0]/odd.W", "layers[0]/odd.b", "layers[1]/even.W",
+                         "layers[2]/odd.W", "layers[2]/odd.b"]
+    y = X @ w["layers[0]/odd.W"] + w["layers[0]/odd.b"]
+    y = y @ w["layers[1]/even.W"] @ w["layers[2]/odd.W"] + w["layers[2]/odd.b"]
+    assert np.allclose(model.run({"x": X}, w).outputs["out"], y)
+
+
+def test_carry_taps_from_outside_and_once() -> None:
+    model = spec("""
+  - {op: linear, id: stem, out: d_m}
+  - repeat: L
+    id: layers
+    carry: h
+    blocks:
+      - {op: linear, id: f, out: d_m, from: stem, once: true}
+      - {op: add, from: [prev, h]}
+""")
+    w = weights_of(model)
+    assert sorted(w) == ["layers/f.W", "stem.W"]
+    stem = X @ w["stem.W"]
+    assert np.allclose(model.run({"x": X}, w).outputs["out"], stem + 3 * (stem @ w["layers/f.W"]))
+
+
+def test_shared_weights_go_by_the_name_of_their_block() -> None:
+    model = spec("""
+  - {op: linear, id: a, out: d_m}
+  - {op: linear, id: b, out: d_m, share: a}
+""")
+    w = weights_of(model)
+    assert sorted(w) == ["a.W"]
+    assert np.allclose(model.run({"x": X}, w).outputs["out"], X @ w["a.W"] @ w["a.W"])
+
+
+def test_a_tied_output_multiplies_by_the_table() -> None:
+    model = td.load("tied", text="""
+dims:
+  d_t: {doc: positions, default: 3}
+  d_m: {doc: width, default: 4}
+  V: {doc: tokens, default: 6}
+inputs: {tokens: {shape: [d_t], dtype: int}}
+blocks:
+  - {op: embedding, id: embed, vocab: V, width: d_m}
+  - {op: tied_linear, id: head, table: embed, out: V, bias: true}
+""")
+    w, tokens = weights_of(model), np.array([5, 0, 2])
+    assert sorted(w) == ["embed.E", "head.b"]
+    wanted = w["embed.E"][tokens] @ w["embed.E"].T + w["head.b"]
+    assert np.allclose(model.run({"tokens": tokens}, w).outputs["out"], wanted)
+
+
+def test_every_weight_that_is_counted_has_a_name() -> None:
+    """Weights by name add up to the count, which is published for these."""
+    for name, config in (("gpt2", "small"), ("llama3", "8B"), ("deepseek-v3", None)):
+        model = td.load(name)
+        config = config if config in model.spec.configs else next(iter(model.spec.configs))
+        sizes = {"d_t": 8}
+        total = model.inspect(config, set=sizes)["params"]["total"]
+        found = run.weights(model.frame(config, set=sizes))
+        assert sum(int(np.prod(t.shape, dtype=object)) for t in found.values()) == total
+
+
+def test_a_batch_is_executed_element_by_element() -> None:
+    sizes = {"d_t": 5, "d_m": 8, "n_h": 4, "n_g": 2}
+    model = td.load("gqa")
+    w, x = weights_of(model, **sizes), np.random.default_rng(1).normal(size=(2, 3, 5, 8))
+    both = model.run({"X": x}, w, set=sizes, taps=["scores"])
+    one = model.run({"X": x[1, 2]}, w, set=sizes, taps=["scores"])
+    assert np.array_equal(both.outputs["Y"][1, 2], one.outputs["Y"])
+    assert np.array_equal(both.taps["scores"][1, 2], one.taps["scores"])
+
+
+def test_one_token_at_a_time_through_the_cache_is_the_full_pass() -> None:
+    sizes = {"d_t": 6, "d_m": 16, "n_h": 4, "n_g": 2, "d_h": 24, "L": 3, "V": 20}
+    model = td.load("llama3")
+    w, tokens = weights_of(model, **sizes), np.array([3, 1, 4, 1, 5, 9])
+    (full,) = model.run({"tokens": tokens}, w, set=sizes).outputs.values()
+    kept: dict[str, Any] = {}
+    for step in range(6):
+        now = {**sizes, "d_t": 1, "d_s": step + 1}
+        ran = model.run({"tokens": tokens[step : step + 1]}, {**w, **kept}, set=now)
+        (one,) = ran.outputs.values()
+        assert np.allclose(one[0], full[step], atol=1e-12)
+        kept = ran.caches
+    assert len(kept) == 2 * 3
+
+
+def test_feedback_begins_at_zero_and_goes_on() -> None:
+    model = td.load("cell", text="""
+dims: {d_x: {doc: width, default: 3}, d_h: {doc: state, default: 4}}
+inputs: {x: [d_x]}
+outputs: {y: {from: state, shape: [d_h]}}
+blocks:
+  - {op: linear, id: from_input, out: d_h}
+  - {op: linear, id: from_state, out: d_h, from: {feedback: state}}
+  - {op: add, from: [from_input, from_state]}
+  - {op: activation, id: state, kind: tanh, shape: [d_h]}
+""")
+    w, rng, past, state = weights_of(model), np.random.default_rng(2), {}, np.zeros(4)
+    for _ in range(3):
+        x = rng.normal(size=3)
+        ran = model.run({"x": x}, w, past=past)
+        state = np.tanh(x @ w["from_input.W"] + state @ w["from_state.W"])
+        assert np.allclose(ran.outputs["y"], state)
+        past = ran.steps
+
+
+def test_what_is_only_there_in_training_runs_only_then() -> None:
+    model = td.load("trained", text="""
+dims: {d_t: {doc: positions, default: 3}, d_m: {doc: width, default: 4}}
+inputs: {x: [d_t, d_m], target: {shape: [d_t, d_m], when: train}}
+outputs: {y: {from: f, shape: [d_t, d_m]}, loss: {from: loss, shape: [], when: train}}
+blocks:
+  - {op: linear, id: f, out: d_m}
+  - {op: mse, id: loss, from: [f, target], when: train}
+""")
+    w = weights_of(model)
+    assert model.run({"x": X}, w).outputs.keys() == {"y"}
+    both = model.run({"x": X, "target": X + 1}, w, train=True).outputs
+    assert np.allclose(both["loss"], ((both["y"] - X - 1) ** 2).mean())
+
+
+def test_copies_each_have_weights_and_the_first_is_read_on() -> None:
+    model = spec("""
+  - group:
+      - {op: linear, id: f, out: d_m}
+      - {op: linear, id: g, out: d_m}
+    id: head
+    copies: 2
+""")
+    w = weights_of(model)
+    assert sorted(w) == ["head[0]/f.W", "head[0]/g.W", "head[1]/f.W", "head[1]/g.W"]
+    ran = model.run({"x": X}, w, taps=["**"])
+    assert np.allclose(ran.taps["head[1]/g"], X @ w["head[1]/f.W"] @ w["head[1]/g.W"])
+    assert np.allclose(ran.outputs["out"], X @ w["head[0]/f.W"] @ w["head[0]/g.W"])
+
+
+def test_a_box_is_refused_by_name_or_given() -> None:
+    model = spec("""
+  - {op: box, id: secret}
+  - {op: linear, id: f, out: d_m}
+""")
+    w = weights_of(model)
+    with pytest.raises(DiagramError, match=r"'secret' \(box\) does not say what it computes"):
+        model.run({"x": X}, w)
+    given = model.run({"x": X, "secret": X + 1}, w)
+    assert np.allclose(given.outputs["out"], (X + 1) @ w["f.W"])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"inputs": {"y": X}}, "no input and no block 'y'"),
+        ({"inputs": {"x": X[:, :2]}}, "another shape"),
+        ({"weights": {"f.V": X}}, "there is no weight 'f.V'"),
+        ({"weights": {"f.W": X}}, "'f.W' has another shape"),
+    ],
+)
+def test_what_does_not_fit_is_said(change: dict[str, Any], message: str) -> None:
+    model = spec("  - {op: linear, id: f, out: d_m}")
+    with pytest.raises(DiagramError, match=message):
+        model.run(change.get("inputs", {"x": X}), change.get("weights"))
+
+
+def test_a_size_without_a_number_is_named() -> None:
+    with pytest.raises(DiagramError, match="a run needs a number for d_m, n_h"):
+        td.load("gqa").run(set={"d_t": 3})
