@@ -36,7 +36,7 @@ ARROWS: dict[str, set[str]] = {
     "streams": {"errors"},
     "bundled": set(),
     "lint": {"layout"},
-    "render": {"layout"},
+    "render": {"layout", "extras"},
     "layout": {"text", "theme", "graph.ir"},
     "text": {"bundled", "cachedir", "errors"},
     "theme": {"errors", "roles"},
@@ -60,7 +60,9 @@ ARROWS: dict[str, set[str]] = {
     "gallery": {"api", "live", "pool", "streams"},
 }
 
-HEAVY = ("jsonschema", "uharfbuzz", "ziamath", "ziafont", "cairosvg", "graphviz", "numpy", "PIL")
+HEAVY = (
+    "jsonschema", "uharfbuzz", "ziamath", "ziafont", "cairosvg", "graphviz", "numpy", "PIL", "pptx",
+)  # fmt: skip
 
 
 def unit_of(module: str) -> str:

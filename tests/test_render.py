@@ -483,7 +483,7 @@ def test_path_data_of_all_kinds_is_read() -> None:
 
 
 def test_formats_are_one_table() -> None:
-    names = ["svg", "png", "pdf", "eps", "ps", "dot", "tikz", "mermaid", "drawio"]
+    names = ["svg", "png", "pdf", "eps", "ps", "dot", "tikz", "mermaid", "drawio", "pptx"]
     assert list(formats.FORMATS) == names
     assert all(entry.suffix == f".{name}" for name, entry in formats.FORMATS.items())
     assert formats.get(".PDF").media_type == "application/pdf"

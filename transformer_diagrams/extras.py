@@ -10,6 +10,7 @@ EXTRAS = (  # (name to import, name to install, extra, what it does)
     ("jinja2", "jinja2", "site", "writes the gallery's pages"),
     ("markdown_it", "markdown-it-py", "site", "reads the gallery's texts"),
     ("nh3", "nh3", "site", "cleans the gallery's texts"),
+    ("pptx", "python-pptx", "pptx", "writes slides"),
     ("numpy", "numpy", "run", "executes specs"),
     ("safetensors", "safetensors", "run", "reads the weights of a model"),
     ("einops", "einops", "run", "brings weights into another order of axes"),

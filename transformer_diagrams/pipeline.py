@@ -118,8 +118,8 @@ def figure(graph: Graph, options: Options, format: str) -> Rendering:
     """A graph -> the finished figure, through all the stages that follow."""
     from transformer_diagrams.render.formats import get
 
-    drawn = drawing(scene(graph, options), options)
     chosen = get(format)
+    drawn = chosen.placed(drawing(scene(graph, options), options))
     return Rendering(chosen.write(drawn), chosen.media_type, chosen.warnings(drawn))
 
 

@@ -20,6 +20,7 @@ FORMATS: Mapping[str, str] = {
     "tikz": "TikZ to edit, by itself or by `\\input`, with labels in the paper's own fonts",
     "mermaid": "a flowchart of the structure alone, for a README where nothing else is drawn",
     "drawio": "draw.io: boxes in containers, edges attached to them, formulas as LaTeX",
+    "pptx": "a slide of native shapes, connectors glued to them, words to edit; needs `[pptx]`",
 }
 
 

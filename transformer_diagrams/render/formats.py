@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from transformer_diagrams.errors import DiagramError, Fault, did_you_mean
+from transformer_diagrams.extras import need
 from transformer_diagrams.records import dataclass
 
 if TYPE_CHECKING:
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 
 SMALLEST_TEXT = 6.0
 """Printed text below this size in points is worth a warning."""
+SLIDE = (924.0, 504.0)
+"""What a slide of 13.33 by 7.5 in has within a margin of a quarter of an inch, in points."""
 PAGE_HEIGHT = 9 * 72.0
 """What letter paper with margins of an inch has for text, in points."""
 
@@ -37,6 +41,7 @@ class Drawing:
     graphviz    "pure" or "dot"
     words       False: outlines only, without the unpainted words
     scale, dpi  of a PNG, see :func:`transformer_diagrams.render.png.to_png`
+    page        width and height in points of what the figure is put on, for it to fill
     """
 
     scene: Scene
@@ -49,13 +54,17 @@ class Drawing:
     words: bool = True
     scale: float | None = None
     dpi: float | None = None
+    page: tuple[float, float] | None = None
 
     @property
     def unit(self) -> float:
         """Printed size of one unit of the scene: the largest that fits, and is asked for."""
-        asked = ((self.width, self.scene.width), (self.height, self.scene.height))
+        asked = [(self.width, self.scene.width), (self.height, self.scene.height)]
+        larger = self.enlarge or bool(self.page and self.width is None and self.height is None)
+        if self.page:
+            asked += zip(self.page, (self.scene.width, self.scene.height), strict=True)
         fitting = [most / round(own, 2) for most, own in asked if most is not None]
-        return min(fitting if self.enlarge and fitting else [1.0, *fitting])
+        return min(fitting if larger and fitting else [1.0, *fitting])
 
     @cached_property
     def display(self) -> Display:
@@ -76,13 +85,13 @@ class Drawing:
     @property
     def warnings(self) -> tuple[Fault, ...]:
         """What the drawing has to say: about labels, small text, and more height than a page."""
-        small = small_text_warning(self.display)
-        alone = self.width is not None and self.height is None
+        small = small_text_warning(self.display, slide=bool(self.page))
+        alone = self.width is not None and self.height is None and not self.page
         tall = tall_warning(self.display) if alone else None
         return (*self.display.warnings, *filter(None, (small, tall)))
 
 
-def small_text_warning(display: Display) -> Fault | None:
+def small_text_warning(display: Display, *, slide: bool = False) -> Fault | None:
     """A warning when the smallest text would be printed under 6 pt, with the number."""
     size = display.smallest_text
     if not size or size >= SMALLEST_TEXT - 0.005:
@@ -94,7 +103,10 @@ def small_text_warning(display: Display) -> Fault | None:
         f"at a width of {width / 72:.2f} in the smallest text is {size:.1f} pt",
         found=f"{size:.1f} pt",
         expected=f"at least {SMALLEST_TEXT:g} pt",
-        hint=f"make it {math.ceil(wanted / 72 * 100) / 100:.2f} in wide or more, "
+        hint="--aspect 16:9 or --direction right may suit a slide; or close parts, "
+        "or leave the shapes out"
+        if slide
+        else f"make it {math.ceil(wanted / 72 * 100) / 100:.2f} in wide or more, "
         "or leave the shapes out",
         severity="warning",
     )
@@ -118,13 +130,28 @@ def tall_warning(display: Display) -> Fault | None:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """An output format. ``write`` gives the file's bytes, ``lost`` says what it cannot carry."""
+    """An output format. ``write`` gives the file's bytes, ``lost`` says what it cannot carry.
+
+    page   width and height in points of a page of its own, which the figure fills
+    needs  the extra that holds its library
+    """
 
     name: str
     suffix: str
     media_type: str
     write: Callable[[Drawing], bytes]
     lost: Callable[[Drawing], list[str]] = lambda _: []
+    page: tuple[float, float] | None = None
+    needs: str = ""
+
+    def placed(self, drawing: Drawing) -> Drawing:
+        """The drawing on this format's page.
+
+        :raises ToolMissing: when the format's library is not installed.
+        """
+        if self.needs:
+            need(self.needs)
+        return replace(drawing, page=self.page) if self.page else drawing
 
     def warnings(self, drawing: Drawing) -> tuple[Fault, ...]:
         """What the drawing has to say, and what this format cannot carry."""
@@ -204,6 +231,18 @@ def _drawio_lost(drawing: Drawing) -> list[str]:
     return lost(drawing.display)
 
 
+def _pptx(drawing: Drawing) -> bytes:
+    from transformer_diagrams.render.pptx import to_pptx
+
+    return to_pptx([drawing.display])
+
+
+def _pptx_lost(drawing: Drawing) -> list[str]:
+    from transformer_diagrams.render.pptx import lost
+
+    return lost(drawing.display)
+
+
 FORMATS: Mapping[str, Format] = {
     entry.name: entry
     for entry in (
@@ -216,6 +255,11 @@ FORMATS: Mapping[str, Format] = {
         Format("tikz", ".tikz", "text/x-tex", _tikz, _tikz_lost),
         Format("mermaid", ".mermaid", "text/vnd.mermaid", _mermaid, _mermaid_lost),
         Format("drawio", ".drawio", "application/vnd.jgraph.mxfile", _drawio, _drawio_lost),
+        Format(
+            "pptx", ".pptx",
+            "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+            _pptx, _pptx_lost, SLIDE, "pptx",
+        ),
     )
 }
 
@@ -242,4 +286,4 @@ def get(name: str) -> Format:
 def write(drawing: Drawing, names: Iterable[str]) -> dict[str, bytes]:
     """The bytes of several formats of one drawing, by name; unknown names fail before any work."""
     chosen = [get(name) for name in names]
-    return {entry.name: entry.write(drawing) for entry in chosen}
+    return {entry.name: entry.write(entry.placed(drawing)) for entry in chosen}

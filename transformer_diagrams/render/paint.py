@@ -266,7 +266,7 @@ class _Painter:
             "line", (Curve(start, tuple(pieces), ink), *shapes), id=line.id, name=f"l{index}",
             role=line.kind, said=said, tail=line.tail, head=line.head, tip=tip, arrow=length,
             corners=tuple(_on_grid(point) for point in points), radius=radius,
-            trunk=self.trunk(line),
+            trunk=tuple(_on_grid(point) for point in self.trunk(line)),
         )  # fmt: skip
 
     def trunk(self, line: Line) -> tuple[Point, ...]:

@@ -1,4 +1,4 @@
-"""SVG path data as absolute pieces, for formats that have commands of their own.
+"""Shapes and SVG path data as absolute pieces, for formats that have commands of their own.
 
 Knows what outlines are written in: M L H V C Q T Z, absolute and relative.
 """
@@ -6,6 +6,10 @@ Knows what outlines are written in: M L H V C Q T Z, absolute and relative.
 from __future__ import annotations
 
 import re
+
+from transformer_diagrams.layout.scene import Rect
+from transformer_diagrams.render.display import Curve, Disc, Outline, Shape
+from transformer_diagrams.render.geometry import KAPPA
 
 Command = tuple[str, tuple[float, ...]]
 """M, L, C (absolute) or Z."""
@@ -60,3 +64,31 @@ def commands(data: str) -> list[Command]:
             out.append(("C", (*first, (ex + 2 * cx) / 3, (ey + 2 * cy) / 3, ex, ey)))
         x, y = end
     return out
+
+
+def shape_commands(shape: Shape) -> list[Command]:
+    """Any painted shape as M, L, C and Z; an outline in units of its own."""
+    if isinstance(shape, Outline):
+        return commands(shape.data)
+    if isinstance(shape, Curve):
+        pieces = [("C", tuple(v for point in piece for v in point)) for piece in shape.pieces]
+        return [("M", shape.start), *pieces]
+    if isinstance(shape, Disc):
+        (x, y), r = shape.center, shape.radius
+        return _rounded(Rect(x - r, y - r, 2 * r, 2 * r), r)
+    return _rounded(shape.rect, shape.corner)
+
+
+def _rounded(rect: Rect, corner: float) -> list[Command]:
+    x, y, r, b = rect.left, rect.top, rect.right, rect.bottom
+    if corner <= 0:
+        return [("M", (x, y)), ("L", (r, y)), ("L", (r, b)), ("L", (x, b)), ("Z", ())]
+    c, k = corner, corner * (1 - KAPPA)
+    return [
+        ("M", (x + c, y)),
+        ("L", (r - c, y)), ("C", (r - k, y, r, y + k, r, y + c)),
+        ("L", (r, b - c)), ("C", (r, b - k, r - k, b, r - c, b)),
+        ("L", (x + c, b)), ("C", (x + k, b, x, b - k, x, b - c)),
+        ("L", (x, y + c)), ("C", (x, y + k, x + k, y, x + c, y)),
+        ("Z", ()),
+    ]  # fmt: skip

@@ -11,20 +11,17 @@ from __future__ import annotations
 import hashlib
 import struct
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from transformer_diagrams.layout.scene import Rect
 from transformer_diagrams.render.display import (
-    Curve,
-    Disc,
     Display,
     Matrix,
     Outline,
     Shape,
     Words,
 )
-from transformer_diagrams.render.geometry import KAPPA, decimal
-from transformer_diagrams.render.path_data import Command, commands
+from transformer_diagrams.render.geometry import decimal
+from transformer_diagrams.render.path_data import shape_commands
 from transformer_diagrams.text.shaping import directions
 
 _CAPS = {"butt": 0, "round": 1}
@@ -101,39 +98,12 @@ def _shape(shape: Shape, opacity: float, states: dict[tuple[float, float], str])
     out.append(
         " ".join(
             " ".join([*(_n(v, digits) for v in numbers), letter[command]])
-            for command, numbers in _commands(shape)
+            for command, numbers in shape_commands(shape)
         )
     )
     out.append("B" if ink.fill and ink.stroke else "f" if ink.fill else "S")
     out.append("Q")
     return out
-
-
-def _commands(shape: Shape) -> Iterable[Command]:
-    if isinstance(shape, Outline):
-        return commands(shape.data)
-    if isinstance(shape, Curve):
-        pieces = [("C", tuple(v for point in piece for v in point)) for piece in shape.pieces]
-        return [("M", shape.start), *pieces]
-    if isinstance(shape, Disc):
-        (x, y), r = shape.center, shape.radius
-        return _rounded(Rect(x - r, y - r, 2 * r, 2 * r), r)
-    return _rounded(shape.rect, shape.corner)
-
-
-def _rounded(rect: Rect, corner: float) -> list[Command]:
-    x, y, r, b = rect.left, rect.top, rect.right, rect.bottom
-    if corner <= 0:
-        return [("M", (x, y)), ("L", (r, y)), ("L", (r, b)), ("L", (x, b)), ("Z", ())]
-    c, k = corner, corner * (1 - KAPPA)
-    return [
-        ("M", (x + c, y)),
-        ("L", (r - c, y)), ("C", (r - k, y, r, y + k, r, y + c)),
-        ("L", (r, b - c)), ("C", (r, b - k, r - k, b, r - c, b)),
-        ("L", (x + c, b)), ("C", (x + k, b, x, b - k, x, b - c)),
-        ("L", (x, y + c)), ("C", (x, y + k, x + k, y, x + c, y)),
-        ("Z", ()),
-    ]  # fmt: skip
 
 
 def _color(code: str) -> str:

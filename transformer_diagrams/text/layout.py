@@ -83,6 +83,16 @@ class TextLayout:
 
 
 @dataclass(frozen=True, slots=True)
+class PlacedPiece:
+    """Where a piece of a label stands: its line (from 0), its left end and advance in points."""
+
+    piece: Piece
+    line: int
+    x: float
+    width: float
+
+
+@dataclass(frozen=True, slots=True)
 class _Measured:
     """A layout in thousandths of the size, as it is stored."""
 
@@ -113,6 +123,25 @@ def measure(markup: str, size: float, weight: str = "regular", align: str = "mid
         raise ValueError(f"the font size {size!r} is not between 0 and 1000 points")
     kept.note((markup, weight, align))
     return _scaled(_measured(markup, weight, align), size)
+
+
+def spots(markup: str, size: float, weight: str, align: str) -> tuple[PlacedPiece, ...]:
+    """The pieces of a label as `measure` places them.
+
+    :raises ToolMissing: when a font or library is absent.
+    """
+    from transformer_diagrams.text.outline import Pen
+
+    found = []
+    lines = measure(markup, size, weight, align).lines
+    for index, text in enumerate(clean(markup)[0].split("\n")):
+        ends: list[tuple[float, float]] = []
+        pieces = parse_line(text)
+        _Line(pieces, "").draw(Pen(), 0.0, 0.0, weight, "", [], ends)
+        for piece, (start, end) in zip(pieces, ends, strict=True):
+            k = size / fonts.UNITS
+            found.append(PlacedPiece(piece, index, lines[index].x + start * k, (end - start) * k))
+    return tuple(found)
 
 
 def _scaled(m: _Measured, size: float) -> TextLayout:
@@ -237,9 +266,11 @@ class _Line:
     plain: str
 
     def draw(
-        self, out: Pen, x: float, y: float, weight: str, label: str, faults: list[Fault]
-    ) -> float:
-        """Draw from pen position (x, y); returns the advance. Problems go to ``faults``."""
+        self, out: Pen, x: float, y: float, weight: str, label: str, faults: list[Fault],
+        ends: list[tuple[float, float]] | None = None,
+    ) -> float:  # fmt: skip
+        """Draw from pen position (x, y); returns the advance. Problems go to ``faults``, where
+        each piece begins and ends to ``ends``."""
         from transformer_diagrams.text import shaping
         from transformer_diagrams.text.tex import BadFormula
 
@@ -254,6 +285,8 @@ class _Line:
                     if before.endswith(" "):
                         x += _THIN
                     formula.draw(out, x, y)
+                    if ends is not None:
+                        ends.append((x, x + formula.advance))
                     x += formula.advance
                     follows = self.pieces[index + 1 : index + 2]
                     if follows and follows[0].content.startswith(" "):
@@ -272,7 +305,10 @@ class _Line:
                         )
                     )
                     content = piece.source
+            began = x
             x, lacking = shaping.draw(content, weight, out, x, y)
+            if ends is not None:
+                ends.append((began, x))
             missing |= dict.fromkeys(lacking)
             before = content
         if missing and label:
