@@ -49,6 +49,7 @@ LINES = {
     "watch": (),
     "import": ("import model",),
     "verify": (),
+    "run": ("run good", "run good --json"),
     "live": ("live list", "live export clock-hands -o x.svg"),
     "gallery": ("gallery good --workers 1 -o site",),
 }  # fmt: skip

@@ -25,7 +25,7 @@ ARROWS: dict[str, set[str]] = {
     "pool": {"errors"},
     "labels": {"text", "spec"},
     "families": {"spec"},
-    "run": {"graph"},
+    "run": {"graph", "extras"},
     "api": {"pipeline", "run", "extras", "families", "finding", "diff", "lint", "count", "dump"},
     "pipeline": {"labels", "render", "graph", "result"},
     "result": {"store", "options"},

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,11 @@ import pytest
 
 import transformer_diagrams as td
 from transformer_diagrams import run
+from transformer_diagrams.cli.app import run as main
 from transformer_diagrams.errors import DiagramError
+from transformer_diagrams.run.execute import fits
+from transformer_diagrams.run.formulas import bare
 from transformer_diagrams.run.tensors import drawn
-
-Arrays = Mapping[str, Any]
 
 
 def spec(blocks: str, head: str = "") -> td.Model:
@@ -244,7 +246,7 @@ def test_a_box_is_refused_by_name_or_given() -> None:
     ("change", "message"),
     [
         ({"inputs": {"y": X}}, "no input and no block 'y'"),
-        ({"inputs": {"x": X[:, :2]}}, "another shape"),
+        ({"inputs": {"x": X[0]}}, "another shape"),
         ({"weights": {"f.V": X}}, "there is no weight 'f.V'"),
         ({"weights": {"f.W": X}}, "'f.W' has another shape"),
     ],
@@ -255,6 +257,95 @@ def test_what_does_not_fit_is_said(change: dict[str, Any], message: str) -> None
         model.run(change.get("inputs", {"x": X}), change.get("weights"))
 
 
-def test_a_size_without_a_number_is_named() -> None:
+def test_sizes_come_from_what_is_given_and_the_rest_is_small() -> None:
+    ran = td.load("gqa").run({"X": np.ones((5, 12))})
+    assert ran.outputs["Y"].shape == (5, 12)
+    assert 12 % ran.numbers["n_h"] == 0 == ran.numbers["n_h"] % ran.numbers["n_g"]
     with pytest.raises(DiagramError, match="a run needs a number for d_m, n_h"):
-        td.load("gqa").run(set={"d_t": 3})
+        td.load("gqa").frame(set={"d_t": 3})
+
+
+def test_a_run_that_does_not_fit_is_refused_with_an_estimate() -> None:
+    """Llama 3 70B: 70.6 billion weights of 8 bytes."""
+    with pytest.raises(DiagramError, match=r"about 56\d GB of memory: 56\d GB for weights"):
+        td.load("llama3").run(config="70B")
+
+
+@pytest.mark.parametrize("name", ["llama3", "deepseek-v3", "t5", "swin-stage", "perceiver-io",
+                                  "mtp-chained", "bottleneck-down"])
+def test_what_is_found_has_the_shape_that_is_derived(name: str) -> None:
+    misfits, seen = [], []
+
+    def watch(name: str, shape: Any, value: Any) -> None:
+        seen.append(name)
+        if not fits(shape, value.shape):
+            misfits.append((name, str(shape), value.shape))
+
+    model = td.load(name)
+    outputs = model.run(watch=watch).outputs
+    assert not misfits
+    assert len(set(seen)) == len(seen) > 10
+    assert all(np.isfinite(y).all() for y in outputs.values())
+    assert {bare(n) for n in seen} <= model.formulas().keys()
+
+
+# -- the command ----------------------------------------------------------------------------------
+
+TINY = """
+dims: {d_t: positions, d_m: width}
+inputs: {x: [d_t, d_m]}
+outputs: {y: [d_t, d_m]}
+blocks:
+  - {op: linear, id: f, out: d_m, bias: true}
+  - relu
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    from safetensors.numpy import save_file
+
+    monkeypatch.chdir(tmp_path)
+    Path("tiny.yaml").write_text(TINY, encoding="utf-8")
+    np.savez("x.npz", x=X)
+    save_file({"f.W": np.eye(4, dtype=np.float32), "f.b": np.ones(4, np.float32)}, "w.safetensors")
+    return tmp_path
+
+
+def test_the_command_runs_on_files(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    line = "run tiny.yaml --weights w.safetensors --inputs x.npz --save out.npz --json --only f"
+    assert main(line.split()) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["sizes"] == {"d_t": 3, "d_m": 4}
+    (row,) = told["blocks"]
+    assert (row["name"], row["derived"], row["found"]) == ("f", "[d_t, d_m]", [3, 4])
+    assert row["mean"] == pytest.approx(X.mean() + 1)
+    with np.load("out.npz") as out:
+        assert np.allclose(out["f"], X + 1)
+        assert np.allclose(out["y"], np.maximum(X + 1, 0))
+
+
+def test_the_same_seed_gives_the_same_words(capsys: pytest.CaptureFixture[str]) -> None:
+    def told(seed: int) -> str:
+        assert main(["run", "gqa", "--seed", str(seed)]) == 0
+        return capsys.readouterr().out
+
+    assert told(1) == told(1) != told(2)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("--weights x.npz", "x.npz"),
+        ("--weights none.safetensors", "none.safetensors"),
+        ("--inputs w.safetensors", "an .npz file, as numpy.savez writes it"),
+        ("--set d_m=5 --weights w.safetensors", "'f.W' has another shape"),
+        ("--only nothing", "no output has the name 'nothing'"),
+        ("--set d_x=5", "d_x"),
+    ],
+)
+def test_a_wrong_file_or_name_is_told(
+    folder: Path, capsys: pytest.CaptureFixture[str], line: str, words: str
+) -> None:
+    assert main(["run", "tiny.yaml", *line.split()]) in (1, 2)
+    assert words in capsys.readouterr().err

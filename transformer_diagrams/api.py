@@ -7,6 +7,7 @@ is kept by `result`: found again, it runs no stage.
 from __future__ import annotations
 
 import os
+from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import cached_property
@@ -35,9 +36,10 @@ if TYPE_CHECKING:
     from transformer_diagrams.graph.check import Checked, Inferences
     from transformer_diagrams.graph.frame import Frame, Used
     from transformer_diagrams.graph.ir import Graph
+    from transformer_diagrams.graph.options import Settings
     from transformer_diagrams.layout.scene import Scene
     from transformer_diagrams.lint import LintReport
-    from transformer_diagrams.run import Result
+    from transformer_diagrams.run import Result, Watch
     from transformer_diagrams.spec.library import SpecLibrary
     from transformer_diagrams.spec.model import Spec
 
@@ -396,16 +398,9 @@ class Model:
 
         :raises DiagramError: faults of the spec, or of what was asked; a size without a number.
         """
-        from transformer_diagrams.graph.options import resolve_settings
-        from transformer_diagrams.run.prepare import framed
+        from transformer_diagrams.run import framed
 
-        options = settle({"config": self._config(config), "set": set})
-        fit(self.spec, options.config, options.set)
-        self._checked.report.raise_if_errors()
-        settings = resolve_settings(
-            self.spec, config=options.config, overrides=dict(options.set)
-        )
-        return framed(self.inferences, settings)
+        return framed(self.inferences, self._settings(config, set))
 
     def run(
         self,
@@ -418,33 +413,73 @@ class Model:
         taps: Iterable[str] = (),
         train: bool = False,
         past: Mapping[str, Any] | None = None,
+        watch: Watch | None = None,
     ) -> Result:
         """What the spec computes, in float64 NumPy; what is not given is drawn by ``seed``.
 
         ``inputs``   by name; also the output of any block, by the block's name, in its place
         ``weights``  and buffers, by name: ``layers[3]/attention/q.W`` (`run.weights` lists them)
+        ``set``      sizes and options; sizes that nothing says, or only a large default, are small
         ``taps``     names of outputs inside to keep, or globs: ``["layers[*]"]``
         ``train``    the parts that are only there in training instead of those at inference
         ``past``     ``steps`` of the run before, for what is fed back
+        ``watch``    sees each output: its name, its shape as derived, its value
 
-        >>> y = load("gqa").run(set={"d_t": 3, "d_m": 8, "n_h": 4, "n_g": 2}).outputs["Y"]
-        >>> y.shape
+        >>> load("gqa").run(set={"d_t": 3, "d_m": 8, "n_h": 4, "n_g": 2}).outputs["Y"].shape
         (3, 8)
 
         :raises DiagramError: faults of the spec, or of what was asked or given.
         """
         from transformer_diagrams import run
         from transformer_diagrams.extras import need
-        from transformer_diagrams.run.tensors import drawn
 
+        typed("seed", seed, int)
         need("run", "numpy")
-        frame = self.frame(config, set=set)
+        inputs, weights = inputs or {}, weights or {}
+        settings = self._settings(config, set, run.stated_by(self.spec, inputs))
+        frame, settings = run.chosen(self.inferences, settings, seed)
         tensors = {**run.weights(frame), **run.buffers(frame)}
-        known = {**drawn(tensors, seed, without=weights or ()), **(weights or {})}
-        run.check_names(weights or {}, tensors, "weight")
+        run.check_names(weights, tensors, "weight")
         asked = run.inputs(frame, train=train)
-        given = {**drawn(asked, seed, without=inputs or ()), **(inputs or {})}
-        return run.execute(frame, given, known, taps=taps, train=train, past=past)
+        run.require_memory(frame, {**tensors, **asked}, {*weights, *inputs})
+        beside: Any = weights  # which may read from a file, one by one
+        known = ChainMap(run.drawn(tensors, seed, without=weights), beside)
+        given = {**run.drawn(asked, seed, without=inputs), **inputs}
+        found = run.execute(
+            frame, given, known, taps=taps, train=train, past=past, watch=watch
+        )
+        return replace(found, numbers=settings.numbers)
+
+    def formulas(self, config: str | None = None, *, set: Settable = ()) -> Mapping[str, str]:
+        """The shape of every output as a formula, by its name in a run without numbers of turns.
+
+        >>> load("gqa").formulas()["scores"]
+        '[n_h, d_t, d_s]'
+
+        :raises DiagramError: faults of the spec, or of what was asked.
+        """
+        from transformer_diagrams.graph.options import Settings
+        from transformer_diagrams.run.formulas import formulas
+
+        inferred = self.inferences.under(Settings(self._settings(config, set).options))
+        inferred.report.raise_if_errors()
+        assert inferred.frame is not None
+        return formulas(inferred.frame, inferred.speller)
+
+    def _settings(
+        self, config: str | None, set: Settable, beside: Mapping[str, int] | None = None
+    ) -> Settings:
+        """What was asked; ``beside`` are sizes where neither that nor the config says any."""
+        from transformer_diagrams.graph.options import resolve_settings
+
+        options = settle({"config": self._config(config), "set": set})
+        fit(self.spec, options.config, options.set)
+        self._checked.report.raise_if_errors()
+        known = self.spec.configs[options.config].dims if options.config is not None else {}
+        more = {name: size for name, size in (beside or {}).items() if name not in known}
+        return resolve_settings(
+            self.spec, config=options.config, overrides={**more, **dict(options.set)}
+        )
 
     def summary(self) -> dict[str, Any]:
         """What a list of specs says about this one."""

@@ -27,6 +27,7 @@ COMMANDS = {
     "inspect": ("inspect", "inspect"),
     "import": ("take", "import_model"),
     "verify": ("verify", "verify"),
+    "run": ("run", "run"),
     "diff": ("diff", "diff"),
     "list": ("catalog", "list_specs"),
     "schema": ("catalog", "schema"),

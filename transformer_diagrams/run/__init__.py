@@ -4,10 +4,13 @@ What a spec computes follows from its program alone (`graph`) and from the value
 Everything has a name by its path, as `plan` says.
 """
 
-from transformer_diagrams.run.execute import Result, execute
+from transformer_diagrams.run.execute import Result, Watch, execute
+from transformer_diagrams.run.memory import require as require_memory
 from transformer_diagrams.run.prepare import check_names, framed, inputs
-from transformer_diagrams.run.tensors import Named, buffers, weights
+from transformer_diagrams.run.sizes import chosen, stated_by
+from transformer_diagrams.run.tensors import Named, buffers, drawn, weights
 
 __all__ = [
-    "Named", "Result", "buffers", "check_names", "execute", "framed", "inputs", "weights",
+    "Named", "Result", "Watch", "buffers", "check_names", "chosen", "drawn", "execute", "framed",
+    "inputs", "require_memory", "stated_by", "weights",
 ]  # fmt: skip

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
+from transformer_diagrams.dims import const
 from transformer_diagrams.errors import NOWHERE, DiagramError, Fault, Span, did_you_mean
 from transformer_diagrams.graph.frame import Frame, Link
 from transformer_diagrams.graph.program import ROOT, Atom
@@ -29,12 +30,14 @@ class Result:
     taps     what was asked for of the inside, by name
     caches   what each cache has kept by now, by the name of its buffer: the buffers of a next run
     steps    what each block gave that is read one step later, by name: `past` of a next run
+    numbers  sizes that it was run with: those that were given or chosen
     """
 
     outputs: dict[str, Array] = field(default_factory=dict)
     taps: dict[str, Array] = field(default_factory=dict)
     caches: dict[str, Array] = field(default_factory=dict)
     steps: dict[str, Array] = field(default_factory=dict)
+    numbers: Mapping[str, int] = field(default_factory=dict)
 
 
 def execute(
@@ -173,7 +176,10 @@ class _Run:
             told.append(self._told)
         self.lead, self._told = before, outer
         for each in zip(*told, strict=True):
-            self.tell(each[0][0], each[0][1], _stacked([value for _, _, value in each], lead))
+            name, shape, _ = each[0]
+            if shape is not None:
+                shape = Shape((*map(const, lead), *shape.dims), shape.lead)
+            self.tell(name, shape, _stacked([value for _, _, value in each], lead))
         return [
             None if any(v is None for v in values) else _stacked(values, lead)
             for values in zip(*every, strict=True)
