@@ -66,6 +66,8 @@ class Options:
     set            (name, value) pairs that override the config's sizes and options
     scale, dpi     pixels of a PNG: times 96 a inch, or dots an inch (wins over scale)
     outline_text   words as outlines only, for viewers that show hidden text
+    text           words of an SVG as text, with their font inside
+    ids            what the names of blocks in an SVG begin with
     """
 
     theme: str = "paper"
@@ -88,6 +90,8 @@ class Options:
     dpi: float | None = None
     graphviz: str = "pure"
     outline_text: bool = False
+    text: bool = False
+    ids: str = ""
     said: frozenset[str] = frozenset()  # which of `FROM_SPEC` were asked for
 
     def over(self, show: Show) -> Options:
@@ -127,8 +131,17 @@ def settle(asked: Mapping[str, Any]) -> Options:
     for name in ("theme", "config"):
         if values.get(name) is not None:
             typed(name, values[name], str)
-    for name in ("legend", "outline_text", "enlarge"):
+    for name in ("legend", "outline_text", "text", "enlarge"):
         typed(name, values.get(name, False), bool)
+    if values.get("outline_text") and values.get("text"):
+        raise ask_error("words are either outlines only or text", "leave one of the two out")
+    if (ids := values.get("ids")) is not None:
+        typed("ids", ids, str)
+        if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", ids):
+            raise ask_error(
+                f"ids cannot begin with '{ids}'",
+                "take a letter; letters, digits, - and _ may follow",
+            )
     for name in _LISTS:
         values[name] = _names(name, values.get(name, ()))
     values["set"] = _pairs(values.get("set", ()))

@@ -109,6 +109,8 @@ def drawing(scene: Scene, options: Options) -> Drawing:
         background=options.background,
         graphviz=options.graphviz,
         words=not options.outline_text,
+        text=options.text,
+        ids=options.ids,
         scale=options.scale,
         dpi=options.dpi,
     )

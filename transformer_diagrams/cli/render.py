@@ -72,6 +72,13 @@ class Formats(NamesType):
 @click.option("--dpi", type=float, metavar="N", help="Pixels of a PNG an inch.")
 @click.option("--outline-text", is_flag=True, default=None, help="Words as outlines only.")
 @click.option(
+    "--text", is_flag=True, default=None, help="Words of an SVG as text, with their font inside."
+)
+@click.option(
+    "--ids", metavar="NAME",
+    help="What the ids of blocks in an SVG begin with; the spec's when not said.",
+)  # fmt: skip
+@click.option(
     "--emit",
     type=Among("stage", lambda: STAGES),
     help="Print what a stage made, as JSON, instead of a figure.",

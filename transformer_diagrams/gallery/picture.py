@@ -13,14 +13,14 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from transformer_diagrams.render.display import Display, Ink, Item
-from transformer_diagrams.render.svg import Writer, opening
+from transformer_diagrams.render.svg import Writer, names_of, opening
 
 if TYPE_CHECKING:
     from transformer_diagrams.api import Model
 
 Picture = dict[str, Any]
 """Plain data, for the store: ``width`` and ``height`` in points, the SVG's ``head``, its ``items``
-(path and used spec of a block, or two empty texts, and the SVG text), and the pairs of
+(path, used spec and id of a block, or three empty texts, and the SVG text), and the pairs of
 ``colors``."""
 
 Pair = tuple[str, str, str]  # property, colour in light, colour in dark
@@ -44,9 +44,12 @@ def paired(light: Display, dark: Display) -> Picture:
 
     :raises ValueError: when the displays differ in more than colours.
     """
-    writer = _Paired(dark)
+    names = names_of(light)
+    writer = _Paired(dark, names)
     items = [
-        (item.path, item.use, text) for item in light.items if (text := writer.item(item))
+        (item.path, item.use, names.get(item.id, "") if item.path else "", text)
+        for item in light.items
+        if (text := writer.item(item))
     ]
     if next(writer.dark, None) is not None:
         raise ValueError("the dark figure paints more than the light one")
@@ -61,8 +64,8 @@ def paired(light: Display, dark: Display) -> Picture:
 class _Paired(Writer):
     """Writes a light display, with a class for each colour that is another one in the dark."""
 
-    def __init__(self, dark: Display) -> None:
-        super().__init__()
+    def __init__(self, dark: Display, names: Mapping[str, str]) -> None:
+        super().__init__(names=names)
         self.dark = (shape.ink for item in dark.items for shape in item.painted)
         self.pairs: set[Pair] = set()
 
@@ -110,16 +113,17 @@ def svg(
     a spec's id into an address, or None when it has no page.
     """
     out = [picture["head"]]
-    for path, use, text in picture["items"]:
-        out.append(_block(text, blocks.get(path, {}), href(use) if use else None) if path else text)
+    for path, use, name, text in picture["items"]:
+        target = href(use) if use else None
+        out.append(_block(name, text, blocks.get(path, {}), target) if path else text)
         out.append("\n")
     return "".join([*out, "</svg>\n"])
 
 
-def _block(text: str, facts: Mapping[str, str], target: str | None) -> str:
+def _block(name: str, text: str, facts: Mapping[str, str], target: str | None) -> str:
     data = "".join(f' data-{key}="{escape(value)}"' for key, value in facts.items() if value)
     said = escape(_said(facts, bool(target)))
-    named = f' aria-label="{said}"' if said else ""
+    named = f' id="{name}"' + (f' aria-label="{said}"' if said else "")
     if target:
         return f'<a class="block" href="{escape(target)}"{data}{named}>{text}</a>'
     role = ' role="img"' if said else ""

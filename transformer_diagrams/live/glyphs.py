@@ -7,14 +7,13 @@ that feature; letters that Fira Sans lacks are left to the text engine and its o
 from __future__ import annotations
 
 import os
-import struct
-import zlib
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any
 
 from transformer_diagrams.live.draw import LOWER, RAISE, SMALL
+from transformer_diagrams.text import webfont
 
 FILES = {"400": "FiraSans-Regular.ttf", "600": "FiraSans-SemiBold.ttf"}
 KEYS = {"400": "regular", "600": "semibold"}
@@ -43,38 +42,7 @@ def subset(weight: str, characters: Iterable[str]) -> bytes:
 
     :raises ToolMissing: when the font is not installed.
     """
-    import uharfbuzz as hb
-
-    wish = hb.SubsetInput()
-    for code in sorted({ord(c) for c in characters}):
-        wish.unicode_set.add(code)
-    wish.flags = hb.SubsetFlags.NO_HINTING
-    wish.layout_feature_tag_set.clear()
-    for tag in ("kern", "tnum"):
-        wish.layout_feature_tag_set.add(int.from_bytes(tag.encode(), "big"))
-    face = hb.Face(hb.Blob.from_file_path(_path(weight)))
-    return woff(hb.subset(face, wish).blob.data)
-
-
-def woff(font: bytes) -> bytes:
-    """A TrueType file in the compressed form for pages (WOFF 1.0, W3C 2012)."""
-    flavor, count = struct.unpack(">IH", font[:6])
-    tables = [struct.unpack(">4sIII", font[12 + 16 * i :][:16]) for i in range(count)]
-    offset = 44 + 20 * count
-    directory, body, total = b"", b"", 12 + 16 * count
-    for tag, check, start, length in sorted(tables):
-        data = font[start : start + length]
-        packed = zlib.compress(data, 9)
-        if len(packed) >= length:
-            packed = data
-        directory += struct.pack(">4sIIII", tag, offset + len(body), len(packed), length, check)
-        body += packed + b"\0" * (-len(packed) % 4)
-        total += (length + 3) & ~3
-    size = offset + len(body)
-    head = struct.pack(
-        ">4sIIHHIHHIIIII", b"wOFF", flavor, size, count, 0, total, 1, 0, 0, 0, 0, 0, 0
-    )
-    return head + directory + body
+    return webfont.subset(_path(weight), characters, ("kern", "tnum"))
 
 
 def font_css(regular: Iterable[str], strong: Iterable[str]) -> str:

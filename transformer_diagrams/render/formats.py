@@ -40,6 +40,8 @@ class Drawing:
     background  "theme", "white" or "none"
     graphviz    "pure" or "dot"
     words       False: outlines only, without the unpainted words
+    text        words of an SVG as text, with their font inside
+    ids         what the names of blocks in an SVG begin with; "": as the figure and its theme say
     scale, dpi  of a PNG, see :func:`transformer_diagrams.render.png.to_png`
     page        width and height in points of what the figure is put on, for it to fill
     """
@@ -52,6 +54,8 @@ class Drawing:
     background: str = "theme"
     graphviz: str = "pure"
     words: bool = True
+    text: bool = False
+    ids: str = ""
     scale: float | None = None
     dpi: float | None = None
     page: tuple[float, float] | None = None
@@ -65,6 +69,14 @@ class Drawing:
             asked += zip(self.page, (self.scene.width, self.scene.height), strict=True)
         fitting = [most / round(own, 2) for most, own in asked if most is not None]
         return min(fitting if larger and fitting else [1.0, *fitting])
+
+    @property
+    def name(self) -> str:
+        """What the names of blocks begin with: two figures in one page have no name in common."""
+        from transformer_diagrams.theme import NAMES
+
+        own = [self.scene.id, *([] if self.theme.name == NAMES[0] else [self.theme.name])]
+        return self.ids or "-".join(own)
 
     @cached_property
     def display(self) -> Display:
@@ -80,7 +92,7 @@ class Drawing:
         """The finished SVG."""
         from transformer_diagrams.render.svg import to_svg
 
-        return to_svg(self.display, words=self.words)
+        return to_svg(self.display, words=self.words, ids=self.name, text=self.text)
 
     @property
     def warnings(self) -> tuple[Fault, ...]:

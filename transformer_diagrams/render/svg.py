@@ -1,15 +1,18 @@
 """Display list -> SVG: only elements that every program draws alike.
 
 rect, circle, path, and text that is there for search, selection, screen readers and PDF
-extraction but is not painted. No style sheet, script, reference, marker or font.
+extraction but is not painted. No style sheet, script, reference, marker or font, unless words
+are asked for as text.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
+from base64 import b64encode
+from collections.abc import Iterator, Mapping
 
+from transformer_diagrams.layout.scene import Label
 from transformer_diagrams.render.display import (
     Curve,
     Disc,
@@ -20,9 +23,13 @@ from transformer_diagrams.render.display import (
     Outline,
     Panel,
     Shape,
+    Words,
     slug,
 )
 from transformer_diagrams.render.geometry import number, path_data
+from transformer_diagrams.text import LEADING, PlacedPiece, fonts, measure, spots, webfont
+
+HEAVY = {"regular": 400, "medium": 500, "semibold": 600, "bold": 600, "italic": 400}
 
 
 def to_svg(
@@ -30,15 +37,27 @@ def to_svg(
     *,
     words: bool = True,
     pixels: tuple[int, int] | None = None,
+    ids: str = "",
+    text: bool = False,
 ) -> str:
     """The SVG text of a figure.
 
     words   False leaves the unpainted words out: outlines only
     pixels  width and height instead of points, filled to the last one
+    ids     what stands before the names of blocks; the figure's own name when not said
+    text    words as text, with their font inside; formulas stay outlines
     """
-    writer = Writer(words)
+    names = names_of(display, ids)
+    writer = TextWriter(words, names, display) if text else Writer(words, names)
     body = "".join(part + "\n" for item in display.items if (part := writer.item(item)))
-    return f"{opening(display, body, pixels=pixels)}{body}</svg>\n"
+    return f"{opening(display, body, pixels=pixels)}{writer.style()}{body}</svg>\n"
+
+
+def names_of(display: Display, ids: str = "") -> dict[str, str]:
+    """What each box is called in the SVG: the path of its block, after the figure's name, for
+    several figures may stand in one page."""
+    before = slug(ids or display.id)
+    return {box: f"{before}-{name}" for box, name in display.names.items()}
 
 
 def opening(
@@ -81,8 +100,13 @@ def xml_attribute(text: str) -> str:
 class Writer:
     """Writes items one after another."""
 
-    def __init__(self, words: bool = True) -> None:
+    def __init__(self, words: bool = True, names: Mapping[str, str] | None = None) -> None:
         self.words = words
+        self.names = names or {}
+
+    def style(self) -> str:
+        """A style sheet for what was written."""
+        return ""
 
     def item(self, item: Item) -> str:
         """One item on one line; "" when it paints nothing."""
@@ -99,7 +123,9 @@ class Writer:
     def group(self, item: Item) -> tuple[str, str]:
         """What stands around an item: its block, and the words that a reader hears on hover."""
         title = f"<title>{xml_text(item.said)}</title>" if item.said else ""
-        attributes = "".join(
+        name = self.names.get(item.id, "") if item.rect else ""
+        attributes = f' id="{name}"' if name else ""
+        attributes += "".join(
             f' data-{name}="{xml_attribute(value)}"'
             for name, value in (("path", item.path), ("use", item.use))
             if value
@@ -143,15 +169,78 @@ class Writer:
 
     def text(self, text: Lettering) -> str:
         out = [self.shape(outline) for outline in text.outlines]
-        for line in text.words if self.words else ():
-            # Painted nowhere: the outlines above are the ink. The length makes a selection
-            # cover them whatever font the viewer takes.
-            out.append(
-                f'<text x="{number(line.x)}" y="{number(line.y)}" font-size="{number(line.size)}" '
-                f'textLength="{number(line.width)}" lengthAdjust="spacingAndGlyphs" '
-                f'fill-opacity="0">{xml_text(line.text)}</text>'
-            )
+        out += map(self.unpainted, text.words if self.words else ())
         return "".join(out)
+
+    def unpainted(self, line: Words) -> str:
+        """Words that are there, but not seen: outlines are the ink."""
+        return _text(line, 'fill-opacity="0"')
+
+
+def _text(line: Words, look: str) -> str:
+    # The length makes it as long as the outlines whatever font the viewer takes.
+    return (
+        f'<text x="{number(line.x)}" y="{number(line.y)}" font-size="{number(line.size)}" '
+        f'textLength="{number(line.width)}" lengthAdjust="spacingAndGlyphs" '
+        f"{look}>{xml_text(line.text)}</text>"
+    )
+
+
+class TextWriter(Writer):
+    """Writes words as text in a font that is in the file; what that lacks stays an outline."""
+
+    def __init__(self, words: bool, names: Mapping[str, str], display: Display) -> None:
+        super().__init__(words, names)
+        letters: dict[str, set[str]] = {}  # by weight
+        for text in (text for item in display.items for text in item.texts):
+            for spot in _spots(text.label):
+                if text.label and _as_text(spot, text.label.weight):
+                    letters.setdefault(text.label.weight, set()).update(spot.piece.content)
+        self.fonts = {
+            weight: webfont.subset(fonts.face(weight).path, found)
+            for weight, found in sorted(letters.items())
+        }
+
+    def family(self, weight: str) -> str:
+        """A name that no other font of a page has, with other letters in it."""
+        return f"words-{hashlib.sha256(self.fonts[weight]).hexdigest()[:8]}"
+
+    def style(self) -> str:
+        rules = "".join(
+            f"@font-face{{font-family:{self.family(weight)};font-weight:{HEAVY[weight]};"
+            f"src:url(data:font/woff;base64,{b64encode(data).decode()})}}"
+            for weight, data in self.fonts.items()
+        )
+        return f"<style>{rules}</style>\n" if rules else ""
+
+    def text(self, text: Lettering) -> str:
+        label = text.label
+        if label is None:
+            return super().text(text)
+        ink, out = text.outlines[0].ink, []
+        for spot in _spots(label):
+            x, y = label.x + spot.x, label.y + spot.line * LEADING * label.size
+            if _as_text(spot, label.weight):
+                line = Words(x, y, label.size, spot.width, spot.piece.content)
+                out.append(_text(line, (
+                    f'fill="{ink.fill}" font-family="{self.family(label.weight)}, Fira Sans, '
+                    f'sans-serif" font-weight="{HEAVY[label.weight]}" xml:space="preserve"'
+                )))  # fmt: skip
+                continue
+            drawn = measure(spot.piece.source, label.size, label.weight)
+            if drawn.outline:
+                out.append(self.shape(Outline(drawn.outline, ink, (x, y), drawn.scale)))
+                line = Words(x, y, label.size, spot.width, drawn.plain)
+                out.append(self.unpainted(line) if self.words and drawn.plain else "")
+        return "".join(out)
+
+
+def _spots(label: Label | None) -> tuple[PlacedPiece, ...]:
+    return spots(label.markup, label.size, label.weight, label.align) if label else ()
+
+
+def _as_text(spot: PlacedPiece, weight: str) -> bool:
+    return spot.piece.kind == "text" and all(map(fonts.face(weight).has, spot.piece.content))
 
 
 def _place(outline: Outline) -> str:

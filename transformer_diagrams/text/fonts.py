@@ -69,6 +69,7 @@ class Face:
         import uharfbuzz as hb
 
         self.key = key
+        self.path = path
         self.name = name
         face = hb.Face(hb.Blob.from_file_path(path))
         self._font = hb.Font(face)

@@ -125,6 +125,7 @@ def measure(markup: str, size: float, weight: str = "regular", align: str = "mid
     return _scaled(_measured(markup, weight, align), size)
 
 
+@lru_cache(maxsize=4096)
 def spots(markup: str, size: float, weight: str, align: str) -> tuple[PlacedPiece, ...]:
     """The pieces of a label as `measure` places them.
 
