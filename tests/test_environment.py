@@ -50,6 +50,7 @@ LINES = {
     "import": ("import model",),
     "verify": (),
     "run": ("run good", "run good --json"),
+    "prove": (),
     "live": ("live list", "live export clock-hands -o x.svg"),
     "gallery": ("gallery good --workers 1 -o site",),
 }  # fmt: skip

@@ -171,6 +171,7 @@ OTHER: dict[str, dict[str, Any]] = {
         "options": {}, "configs": {"two": {"d_t": 3, "d_m": 9, "h": 3, "V": 5}},
         "inputs": {"x": ["d_t", "h"], "t": WORDS}, "outputs": {"z": {"from": "table"}},
         "show": {"shapes": "none"}, "blocks": [{"op": "identity", "from": "x"}],
+        "equals": [{"spec": "same"}],
     },
     "source": {
         "title": "A paper", "arxiv": "1706.03762", "year": 2017, "authors": "Some", "url": "a",
@@ -221,6 +222,7 @@ def test_key_of_the_file_has_an_effect(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     before, after = copy.deepcopy(FILE), copy.deepcopy(FILE)
+    Path("same.yaml").write_text(json.dumps(FILE), encoding="utf-8")  # that `equals` names
     at: Any = after
     for step in TABLES[table][1]:
         at = at.setdefault(step, {}) if isinstance(at, dict) else at[step]

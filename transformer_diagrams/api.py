@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from transformer_diagrams.layout.scene import Scene
     from transformer_diagrams.lint import LintReport
     from transformer_diagrams.run import Result, Watch
+    from transformer_diagrams.run.claims import Proof
     from transformer_diagrams.spec.library import SpecLibrary
     from transformer_diagrams.spec.model import Spec
 
@@ -449,6 +450,27 @@ class Model:
             frame, given, known, taps=taps, train=train, past=past, watch=watch
         )
         return replace(found, numbers=settings.numbers)
+
+    def prove(self, *, seed: int = 0, tries: int = 5) -> list[Proof]:
+        """Each claim of ``equals:``, measured under ``tries`` choices of sizes.
+
+        >>> all(proof.holds() for proof in load("mla").prove(tries=1))
+        True
+
+        :raises DiagramError: faults of the spec; a claim that cannot be measured.
+        """
+        from transformer_diagrams.extras import need
+        from transformer_diagrams.run.claims import prove
+
+        need("run", "numpy")
+        self._checked.report.raise_if_errors()
+        claims = self.spec.equals
+        return [prove(self.spec, each, self.library, seed=seed, tries=tries) for each in claims]
+
+    def claimed(self) -> list[Model]:
+        """The specs that it claims to equal."""
+        refs = (claim.spec.value for claim in self.spec.equals)
+        return [Model.find(str(self.library.find(ref, self.spec))) for ref in dict.fromkeys(refs)]
 
     def formulas(self, config: str | None = None, *, set: Settable = ()) -> Mapping[str, str]:
         """The shape of every output as a formula, by its name in a run without numbers of turns.

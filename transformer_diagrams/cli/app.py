@@ -28,6 +28,7 @@ COMMANDS = {
     "import": ("take", "import_model"),
     "verify": ("verify", "verify"),
     "run": ("run", "run"),
+    "prove": ("prove", "prove"),
     "diff": ("diff", "diff"),
     "list": ("catalog", "list_specs"),
     "schema": ("catalog", "schema"),

@@ -81,6 +81,7 @@ def build(record: Record, source: str, site: Site, dependents: list[str]) -> str
             for used in record["used"]
             if used["bound"]
         ],
+        equal=[claim(each, record, site) for each in record["claims"]],
         said={name for config in record["configs"] for name in config["said"]},
         counts=rows(record),
         near=site.neighbours(record["id"], ROOT),
@@ -95,6 +96,24 @@ def commands(record: Record) -> dict[str, str]:
     return {
         "render": f"transformer-diagrams render {name}",
         "inspect": f"transformer-diagrams inspect {name}{config}",
+    }
+
+
+def claim(each: Record, record: Record, site: Site) -> dict[str, Any]:
+    """What it is equal to, when, and how far apart the two were."""
+    sizes = {dim["name"] for dim in record["dims"]}
+    name = spec_id(each["equals"])
+    gap = each["difference"]
+    return {
+        "name": name,
+        "link": site.link(name, ROOT) if name in site.by_id and name != record["id"] else None,
+        "itself": name == record["id"],
+        "given": [(key, value, key in sizes) for key, value in each["given"].items()],
+        "bound": [(key, value, key in sizes) for key, value in each["with"].items()],
+        "holds": each["holds"],
+        "gap": "0" if gap == 0 else f"{gap:.0e}" if gap is not None else "no number",
+        "tries": len(each["sizes"]),
+        "doc": each["doc"],
     }
 
 

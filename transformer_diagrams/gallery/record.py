@@ -50,7 +50,8 @@ def record(model: Model) -> Record:
         found: Record = json.loads(entry.data)
         return found
     made = _made(model)
-    paths = [Path(name) for name in model.files()]
+    names = [*model.files(), *(name for other in model.claimed() for name in other.files())]
+    paths = [Path(name) for name in names]
     used = {str(path): store.digest_of(path) for path in paths if path.is_file()}
     absent = tuple(str(path) for path in paths if not path.is_file())
     trace = store.Trace(used, absent)
@@ -103,6 +104,7 @@ def _made(model: Model) -> Record:
             }
             for used in model.used()
         ],
+        "claims": [{**p.as_json(), "holds": p.holds()} for p in model.prove()],
         "formulas": plain.as_json(),
         "configs": [
             {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from transformer_diagrams.dims import Dim
+from transformer_diagrams.dims import Dim, const
 from transformer_diagrams.ops.arrays import Array, Arrays, Tensors, np
 from transformer_diagrams.ops.registry import (
     TWO,
@@ -208,6 +208,8 @@ def _rel_bias_value(c: Call, inputs: Arrays, weights: Tensors) -> list[Array]:
 def _rel_bias_shape(c: Call) -> tuple[Shape, ...]:
     if c["kind"] == "grid":
         c.require_equal(c["target"], c["source"], "target", "source", "both are all of a square")
+    elif c["buckets"] != ZERO:
+        c.require_at_most(const(2 if c["causal"] else 4), c["buckets"], "buckets that are needed")
     return (Shape((c["heads"], c["target"], c["source"])),)
 
 

@@ -378,17 +378,35 @@ class _Work:
                         hint=f"give what it gives, as an input with its name: {name}")
         shapes = tuple(Shape.parse(value.shape) for value in arrays)
         tensors = self._tensors(atom, place, path)
+        at_work = call(self.frame, applied, shapes)
+        if op.below:
+            self._check_below(op.below(at_work).evaluate({}), atom, path, arrays)
         try:
-            made = op.value(call(self.frame, applied, shapes), arrays, tensors)
-        except OpFault as error:
-            message = f"'{self._name(path)}' ({op.name}) cannot be executed: {error.message}"
+            made = op.value(at_work, arrays, tensors)
+        except (OpFault, ArithmeticError, LookupError, ValueError) as error:
+            message = f"'{self._name(path)}' ({op.name}) cannot be executed: {error}"
             raise fault("no-value", message, atom.span, path=atom.doc_path,
-                        hint=error.hint) from error
+                        hint=getattr(error, "hint", "")) from error
         found: list[Maybe] = [np.asarray(value) for value in made]
         if "cache" in op.does:
             for name, value in zip(op.outputs, found, strict=False):
                 self.run.tell(f"cache:{self._name(path)}.{name}", None, value)
         return found
+
+    def _check_below(self, limit: int, atom: Atom, path: Path, arrays: Sequence[Array]) -> None:
+        """Whole numbers that come in name something that is there.
+
+        :raises DiagramError: for one that does not.
+        """
+        applied = self.frame.applied[atom.index]
+        for place in applied.op.indexes(applied.attrs):
+            given = arrays[place] if place < len(arrays) else np.zeros(0)
+            if given.size and not -1 < given.min() <= given.max() < limit:
+                wrong = given.min() if given.min() < 0 else given.max()
+                name = self.frame.links[atom.index][place].name
+                raise fault("bad-value", f"'{self._name(path)}' ({applied.op.name}) cannot take "
+                            f"{wrong} as {name}", atom.span, path=atom.doc_path, found=str(wrong),
+                            expected=f"whole numbers from 0, below {limit}")
 
     def _tensors(self, atom: Atom, place: Place, path: Path) -> dict[str, Array]:
         """The weights and buffers of an op, by their own names."""

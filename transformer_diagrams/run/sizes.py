@@ -12,7 +12,7 @@ from transformer_diagrams.dims import Condition, Dim, DimError, parse, parse_con
 from transformer_diagrams.errors import DiagramError
 from transformer_diagrams.graph.check import Inferences
 from transformer_diagrams.graph.frame import Frame
-from transformer_diagrams.graph.lengths import Lengths
+from transformer_diagrams.graph.lengths import LENGTHS, Lengths
 from transformer_diagrams.graph.options import Settings, known_numbers
 from transformer_diagrams.ops.arrays import Array, np
 from transformer_diagrams.run.execute import fault
@@ -24,8 +24,12 @@ _LARGE = 64  # a default from here on is for a real model
 _SMALL = 16  # as far as sizes are made smaller once more
 
 
-def chosen(inferences: Inferences, settings: Settings, seed: int = 0) -> tuple[Frame, Settings]:
+def chosen(
+    inferences: Inferences, settings: Settings, seed: int = 0, *, loose: bool = False
+) -> tuple[Frame, Settings]:
     """Numbers for every size that has none, or only a large default; and the frame under them.
+
+    ``loose``: half of the sizes that a default proposes have another number.
 
     :raises DiagramError: where none were found that keep what the spec states.
     """
@@ -38,7 +42,8 @@ def chosen(inferences: Inferences, settings: Settings, seed: int = 0) -> tuple[F
     free = [
         name
         for name, dim in spec.dims.items()
-        if name not in settings.numbers and _is_open(dim, name in lengths)
+        if (name not in settings.numbers and _is_open(dim, name in lengths))
+        or (loose and dim.value is None and name not in LENGTHS and random.random() < 0.5)
     ]
     rules = [parse_condition(text.value) for text in spec.where]
     rules += [symbolic.outside(need.condition) for need in symbolic.needs]

@@ -65,6 +65,7 @@ TOP: Final = _table(
     Key("configs", "configs", "Real settings of the sizes and options, by name."),
     Key("inputs", "inputs", "The tensors that come in: name: shape, or a mapping."),
     Key("outputs", "outputs", "The tensors that go out; default: the last block's output."),
+    Key("equals", "claims", "What it equals, and when: claims that `prove` measures."),
     Key("show", "show", "What the figure shows by default."),
     Key("blocks", "blocks", "The blocks, in order; each takes the output of the one before."),
 )
@@ -76,6 +77,17 @@ SOURCE: Final = _table(
     Key("authors", "label", "Authors, as one text."),
     Key("url", "label", "Address of the publication."),
     Key("note", "text", "What else a reader should know of the source."),
+)
+
+CLAIM: Final = _table(
+    Key("spec", "claimed", "The spec that gives the same, by id or by path.", required=True),
+    Key("given", "bindings", "When: sizes and options of this spec, e.g. {n_g: 1}."),
+    Key("with", "bindings", "Sizes and options of that spec; default: the same name here."),
+    Key("inputs", "renames", "Its inputs: those here, or blocks; default: the same name."),
+    Key("weights", "matches", "Its weights: what each is made of here; default: the same name."),
+    Key("axes", "bindings", "Sizes of axes in these patterns that are no size of this spec."),
+    Key("outputs", "renames", "Of that spec: with what here it is compared; default: all."),
+    Key("doc", "text", "Why, in a sentence."),
 )
 
 DIM: Final = _table(

@@ -240,6 +240,10 @@ class SpecLibrary:
         for ref in spec.builds_on:
             if self._find(ref.value, spec) is None:
                 report.add(self._missing(ref.value, ref.span, "builds_on", spec))
+        for number, claim in enumerate(spec.equals):
+            if self._find(claim.spec.value, spec) is None:
+                at = f"equals[{number}].spec"
+                report.add(self._missing(claim.spec.value, claim.spec.span, at, spec))
         return found
 
     @staticmethod

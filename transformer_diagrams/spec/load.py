@@ -12,6 +12,7 @@ from transformer_diagrams.errors import Fault, Report, Span, TooManyFaults
 from transformer_diagrams.spec.blocks import BlockReader
 from transformer_diagrams.spec.fields import LABEL, Fields
 from transformer_diagrams.spec.grammar import (
+    CLAIM,
     DIM,
     INPUT,
     OPTION,
@@ -23,6 +24,7 @@ from transformer_diagrams.spec.grammar import (
 )
 from transformer_diagrams.spec.model import (
     PREV,
+    Claim,
     Config,
     DimSpec,
     OptionSpec,
@@ -173,7 +175,11 @@ class _Loader:
             "inputs": self._inputs,
             "outputs": self._outputs,
             "show": self._show,
+            "claims": self._claims,
+            "renames": self._renames,
+            "matches": self._matches,
         }
+        fields.keyed["claimed"] = fields.name
 
     # -- the file
 
@@ -394,6 +400,56 @@ class _Loader:
         if said.keys() >= {"fold", "aspect"}:
             self.f.wrong(node, path, "'fold' or 'aspect', not both")
         return Show(**said)
+
+    def _claims(self, node: Node, path: str) -> tuple[Claim, ...]:
+        expected = "a list of claims: [{spec: mqa, given: {n_g: 1}}]"
+        return self.f.each(node, path, expected, self._claim)
+
+    def _claim(self, node: Node, path: str) -> Claim | None:
+        f = self.f
+        got = f.mapping(node, path, CLAIM, "a claim")
+        if "spec" not in got:
+            if isinstance(node, Map) and "spec" not in node.entries:
+                expected = "spec: the id of another spec"
+                f.fault("missing-key", "a claim needs 'spec'", node, path, expected=expected)
+            return None
+        for name, value in got.get("given", {}).items():
+            if name not in f.dims and name not in f.options:
+                f.fault(
+                    "unknown-dim",
+                    f"'{name[:60]}' is neither a size nor an option of this spec",
+                    value.span,
+                    f"{path}.given.{name}",
+                    found=name,
+                    expected="a name declared under 'dims' or 'options'",
+                    hint=f.did_you_mean(name, [*f.dims, *f.options], "claim"),
+                )
+                return None
+        if "doc" in got:
+            got["doc"] = got["doc"].value
+        if "with" in got:
+            got["bind"] = got.pop("with")
+        return Claim(**got)
+
+    def _renames(self, node: Node, path: str) -> Mapping[str, Text]:
+        """A name of another spec -> a name here."""
+        entries = self.f.named(node, path, "names: {their_input: x}")
+        found = {name: self.f.name(value, at, LABEL) for name, _, value, at in entries}
+        return {name: text for name, text in found.items() if text is not None}
+
+    def _matches(self, node: Node, path: str) -> Mapping[str, tuple[Text, ...]]:
+        """A weight of another spec -> what it is made of here: a text, or a list that is joined."""
+        made: dict[str, tuple[Text, ...]] = {}
+        for name, _, value, at in self.f.named(node, path, "weights: {q.W: q.W}"):
+            if isinstance(value, Seq):
+                made[name] = self.f.each(
+                    value, at, "a list of weights", lambda n, p: self.f.name(n, p, LABEL)
+                )
+            else:
+                text = self.f.name(value, at, LABEL)
+                if text is not None:
+                    made[name] = (text,)
+        return made
 
     def _config_name(self, node: Node, path: str) -> str | None:
         name = self.f.word(node, path, LABEL)

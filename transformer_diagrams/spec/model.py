@@ -103,6 +103,25 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
+class Claim:
+    """Another spec that computes the same, under some sizes and options.
+
+    ``given`` are sizes and options of this spec, ``bind`` those of the other, both in sizes of this
+    one. ``inputs``, ``weights`` and ``outputs`` say for names of the other what they are here; a
+    weight may be joined of several texts (`run.matches` reads them). ``axes`` are sizes of axes.
+    """
+
+    spec: Text
+    given: Mapping[str, Value] = field(default_factory=dict)
+    bind: Mapping[str, Value] = field(default_factory=dict)
+    inputs: Mapping[str, Text] = field(default_factory=dict)
+    weights: Mapping[str, tuple[Text, ...]] = field(default_factory=dict)
+    axes: Mapping[str, Value] = field(default_factory=dict)
+    outputs: Mapping[str, Text] = field(default_factory=dict)
+    doc: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Ref:
     """One end of `from:`; ``port`` is the port it feeds (None: the next free one)."""
 
@@ -198,5 +217,6 @@ class Spec:
     configs: Mapping[str, Config] = field(default_factory=dict)
     inputs: Mapping[str, PortSpec] = field(default_factory=dict)
     outputs: Mapping[str, PortSpec] = field(default_factory=dict)
+    equals: tuple[Claim, ...] = ()
     show: Show = field(default_factory=Show)
     text: str = ""  # the source, for messages

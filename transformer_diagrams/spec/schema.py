@@ -13,6 +13,7 @@ from typing import Any, Final
 from transformer_diagrams.ops import registry
 from transformer_diagrams.ops.registry import Attr
 from transformer_diagrams.spec.grammar import (
+    CLAIM,
     COLUMN,
     COMMON,
     DIM,
@@ -156,6 +157,17 @@ _BY_KIND: Final[Mapping[str, Schema]] = {
     "switch": _EXPRESSION,
     "open": {"enum": [True, False, "callout"]},
     "bindings": _any_names(_VALUE),
+    "claims": _array(_ref("claim")),
+    "claimed": {**_text(LONGEST_LABEL), "minLength": 1},
+    "renames": _any_names({**_text(LONGEST_LABEL), "minLength": 1}),
+    "matches": _any_names(
+        {
+            "anyOf": [
+                {**_text(LONGEST_LABEL), "minLength": 1},
+                _array({**_text(LONGEST_LABEL), "minLength": 1}, least=1),
+            ]
+        }
+    ),
     "branches": {
         "anyOf": [
             {"type": "array", "items": _array(_ref("block")), "minItems": 1},
@@ -304,6 +316,7 @@ def build() -> Schema:
             "option": _OPTION,
             "source": _mapping(SOURCE),
             "show": _mapping(SHOW),
+            "claim": _mapping(CLAIM),
             "input": _mapping(INPUT),
             "output": _mapping(OUTPUT),
             "config": {

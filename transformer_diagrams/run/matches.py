@@ -1,0 +1,85 @@
+"""Tensors made of others, as a claim writes it.
+
+``q.W`` is a tensor by name; ``q.W | h m k -> m (h k)`` the same in another order of axes, repeated
+or summed (`einops`: an axis that is new on the right repeats, one that is gone is summed);
+``a.W, b.W | m r, r k -> m k`` the product of several. A third part picks one of the first axis:
+``both.W | (two m) k -> two m k | 0``. Terms may have a factor, ``-0.5 * q.W``, and be summed by
+`` + ``; a number alone, ``0`` or ``1``, fills the whole tensor. Names of sizes in a pattern are
+those sizes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from transformer_diagrams.extras import need
+from transformer_diagrams.ops.arrays import Array, np
+
+_FACTOR = re.compile(r"(-?\d+(?:\.\d+)?)(?:\s*\*\s*|$)")
+_AXIS = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+Find = Callable[[str], Array]
+
+
+class MatchError(ValueError):
+    """A text that makes no tensor, with why."""
+
+
+def made(
+    texts: Sequence[str], find: Find, sizes: Mapping[str, int], shape: tuple[int, ...]
+) -> Array:
+    """The tensor that ``texts`` describe, several joined along the last axis.
+
+    :raises MatchError: a pattern that cannot be read, or that does not fit its tensors.
+    """
+    parts = []
+    for text in texts:
+        terms = [_term(term.strip(), find, sizes, shape) for term in re.split(r"\s\+\s", text)]
+        parts.append(sum(terms[1:], terms[0]))
+    return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=-1)
+
+
+def _term(text: str, find: Find, sizes: Mapping[str, int], shape: tuple[int, ...]) -> Array:
+    factor = 1.0
+    number = _FACTOR.match(text)
+    if number:
+        factor, text = float(number[1]), text[number.end() :]
+        if not text:
+            return np.full(shape, factor)
+    names, *rest = (part.strip() for part in text.split("|"))
+    tensors = [np.asarray(find(name.strip())) for name in names.split(",")]
+    if not rest:
+        if len(tensors) > 1:
+            raise MatchError("several tensors need a pattern: a.W, b.W | m r, r k -> m k")
+        return factor * tensors[0]
+    result = factor * _patterned(tensors, rest[0], sizes)
+    if len(rest) == 1:
+        return result
+    if len(rest) > 2 or not rest[1].isdecimal() or int(rest[1]) >= len(result):
+        raise MatchError(f"'{rest[1]}' picks none of {len(result)}")
+    return result[int(rest[1])]
+
+
+def _patterned(tensors: list[Array], pattern: str, sizes: Mapping[str, int]) -> Array:
+    need("run", "einops")
+    import einops
+
+    if pattern.count("->") != 1:
+        raise MatchError(f"'{pattern}' is no pattern such as h m k -> m (h k)")
+    left, right = pattern.split("->")
+    before, after = ({*_AXIS.findall(side)} for side in (left, right))
+    known = {name: sizes[name] for name in sorted(before | after) if name in sizes}
+    try:
+        if len(tensors) > 1:
+            product: Any = einops.einsum  # typed for up to four tensors
+            return product(*tensors, pattern)
+        if after - before:
+            return einops.repeat(tensors[0], pattern, **known)
+        if before - after:
+            return einops.reduce(tensors[0], pattern, "sum", **known)
+        return einops.rearrange(tensors[0], pattern, **known)
+    except (einops.EinopsError, ValueError, KeyError) as error:
+        why = " ".join(str(error).split())[:300]
+        shapes = ", ".join(str(list(tensor.shape)) for tensor in tensors)
+        raise MatchError(f"'{pattern}' does not fit {shapes}: {why}") from error
