@@ -17,7 +17,6 @@ import transformer_diagrams as td
 from transformer_diagrams import run
 from transformer_diagrams.cli.app import run as main
 from transformer_diagrams.errors import DiagramError
-from transformer_diagrams.ops.execute import run as run_op
 from transformer_diagrams.run.matches import MatchError, made
 from transformer_diagrams.run.tensors import drawn
 
@@ -90,11 +89,10 @@ TRUE_AND_FALSE = [
     ("mla", ABSORBED, [], True),
     ("mla", ABSORBED, [("by: 1/sqrt(d_K)", "by: 1/sqrt(d_c)")], False),
     ("mla", ABSORBED.replace("n_h d_K d_c}", "n_h d_K d_c}, outputs: {scores: q}"), [], None),
-    ("mla", ABSORBED, [("{op: rmsnorm, id: c_kv}", "{op: layernorm, id: c_kv, bias: false}")], False),
-    ("gqa", "{spec: gqa}", [("{op: rope, id: q_turned,", "{op: rope, pairs: halves, id: q_turned,"),
-                            ("{op: rope, id: k_turned,", "{op: rope, pairs: halves, id: k_turned,")],
-     False),
-    ("gqa", "{spec: gqa}", [("{op: rope, id: k_turned,", "{op: rope, base: 500, id: k_turned,")], False),
+    ("mla", ABSORBED, [("rmsnorm, id: c_kv", "layernorm, id: c_kv, bias: false")], False),
+    ("gqa", "{spec: gqa}", [(f"rope, id: {x}_turned,", f"rope, pairs: halves, id: {x}_turned,")
+                            for x in "qk"], False),
+    ("gqa", "{spec: gqa}", [("rope, id: k_turned,", "rope, base: 500, id: k_turned,")], False),
     ("gqa", "{spec: gqa}", [("by: 1/sqrt(d_K)", "by: 1/d_K")], False),
     ("gqa", "{spec: gqa, given: {mask: none}, with: {mask: causal}}", [], False),
     ("swiglu", "{spec: swiglu, weights: {gate.W: up.W, up.W: gate.W}}", [], False),
