@@ -91,6 +91,29 @@ TABLE = (
     Published("dino-head", "dinov2-L14-dino", "arXiv:2304.07193", 57_545_088),
     Published("dino-head", "dinov2-L14-ibot", "arXiv:2304.07193", 40_505_600),
     Published(
+        "siglip", "B16", "arXiv:2303.15343, SigLIP B/16-224", 203_155_970,
+        {"logit_scale": 1, "logit_bias": 1, "embed_token": 24_576_000, "text_position": 49_152,
+         "norm": 38_400 + 38_400, "attention": 28_348_416 + 28_348_416,
+         "ffn": 56_669_184 + 56_669_184, "text_projection": 590_592,
+         "image_patch_embed": 590_592, "image_position": 150_528, "attention_pool": 7_087_104},
+    ),
+    Published(  # more positions alone
+        "siglip", "B16-384", "arXiv:2303.15343", 203_155_970 + (24**2 - 14**2) * 768,
+    ),
+    Published(
+        "clip-rn50", "RN50", "arXiv:2103.00020, openai/CLIP", 102_007_137,
+        {"text_position": 39_424, "text_projection": 524_288, "logit_scale": 1,
+         "attention": 12_607_488, "norm": 25_600, "ffn": 25_196_544, "embed_token": 25_296_896,
+         "backbone": 38_316_032 + 864 - 14_789_632, "attention_pool": 14_789_632},
+    ),
+    Published(
+        "idefics2-connector", "8B", "arXiv:2405.02246, idefics2-8b", 743_219_200,
+        {"projection": 91_750_400, "latents": 64 * 4096, "norm": 28_672 + 274_432 - 64 * 4096,
+         "attention": 47_185_920, "ffn": 603_979_776},
+    ),
+    Published("idefics2", "8B", "arXiv:2405.02246, idefics2-8b", 8_402_768_112,
+              {"projection": 91_750_400, "lm_head": 131_084_288}),
+    Published(
         "clm", "8B", "CLM-v0.1-8B, without the unused head", 18_887_681 + 7_568_405_504,
         {"heads": 2 * 9_443_840, "logit_scale": 1},
     ),
@@ -108,6 +131,10 @@ SELF = square(768, 4) + 2 * 768
 CROSS = square(768, 2) + 2 * (1408 * 768 + 768) + 2 * 768
 PARTS = {
     ("clm-head", "8B"): 9_443_840,
+    ("map-head", "siglip-B16"): 7_087_104,
+    ("attention-pool", "RN50"): (  # a row for each place and one for their mean; four maps
+        50 * 2048 + square(2048, 3) + 2048 * 1024 + 1024
+    ),
     ("cross-attend", "imagenet"): 2_776_395,
     ("latent-transformer", "imagenet"): 37_810_176,
     ("detr-self", "encoder"): square(256, 4),

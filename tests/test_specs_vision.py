@@ -41,6 +41,8 @@ TOTALS = (
     ("mae", "H14", 657_074_508),
     ("resnet50", "224", 25_557_032 - (2048 * 1000 + 1000)),  # without the classifier
     ("resnet50", "frozen", 23_454_912),  # the backbone of DETR
+    # CLIP's: 3 x 3 convolutions of 3, 32 and 32 channels in place of one of 7 x 7
+    ("resnet50", "clip", 23_508_032 - 49 * 3 * 64 + 9 * (3 * 32 + 32**2 + 32 * 64) + 4 * 32),
     ("clip", "B32", 151_277_313),
     ("clip", "B16", 149_620_737),
     ("clip", "L14", 427_616_513),
@@ -68,6 +70,8 @@ def block(width: int) -> int:
 PARTS = (
     ("bottleneck", "res2", 2 * 256 * 64 + 9 * 64**2 + 2 * (64 + 64 + 256)),
     ("bottleneck-down", "res3",
+     256 * 128 + 9 * 128**2 + 128 * 512 + 256 * 512 + 2 * (128 + 128 + 512 + 512)),
+    ("bottleneck-down", "clip-res3",
      256 * 128 + 9 * 128**2 + 128 * 512 + 256 * 512 + 2 * (128 + 128 + 512 + 512)),
     ("vit-block", "base", block(768)),
     ("vit-block", "large", block(1024)),
