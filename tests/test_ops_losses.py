@@ -160,6 +160,8 @@ def test_koleo_by_brute_force() -> None:
     for i in range(7):
         total -= np.log(min(np.sqrt(2 - 2 * unit[i] @ unit[j]) for j in range(7) if j != i) + 1e-8)
     assert np.isclose(one("koleo", x), total / 7)
+    # groups do not see each other: twice the same rows are as far apart as once
+    assert np.isclose(one("koleo", np.stack([x, x])), total / 7)
 
 
 # -- matching -------------------------------------------------------------------------------------

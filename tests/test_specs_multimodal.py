@@ -86,6 +86,47 @@ TABLE = (
         "dino-head", "dino-S", "arXiv:2104.14294", 22_352_128,
         {"head": 788_480 + 4_196_352 + 524_544, "prototypes": 16_777_216 + 65_536},
     ),
+    *(
+        Published("vit-backbone", config, "arXiv:2104.14294", 85_798_656 if wide else 21_665_664,
+                  {"special_tokens": 768 if wide else 384,
+                   "embed_position": 151_296 if wide else 75_648,
+                   "patch_embed": 590_592 if wide else 295_296,
+                   "norm": 38_400 if wide else 19_200,
+                   "attention": 28_348_416 if wide else 7_096_320,
+                   "ffn": 56_669_184 if wide else 14_178_816})
+        for config, wide in (("S16", False), ("S16-96", False), ("B16", True))
+    ),
+    Published(  # as DINOv2's, but without the mask token
+        "vit-backbone", "S14-518", "arXiv:2304.07193, timm", 22_056_192,
+        {"special_tokens": 384, "embed_position": 526_080, "patch_embed": 226_176,
+         "norm": 19_200, "attention": 7_096_320, "layer_scale": 9216, "ffn": 14_178_816},
+    ),
+    *(
+        Published(
+            "dinov2-backbone", config, "arXiv:2304.07193", total,
+            {"special_tokens": special, "embed_position": 1370 * width,
+             "patch_embed": 589 * width, "norm": norm, "attention": attention,
+             "layer_scale": scale, "ffn": ffn},
+        )
+        for config, total, special, width, norm, attention, scale, ffn in (
+            ("S14", 22_056_576, 768, 384, 19_200, 7_096_320, 9216, 14_178_816),
+            ("S14-reg", 22_058_112, 2304, 384, 19_200, 7_096_320, 9216, 14_178_816),
+            ("B14", 86_580_480, 1536, 768, 38_400, 28_348_416, 18_432, 56_669_184),
+            ("B14-reg", 86_583_552, 4608, 768, 38_400, 28_348_416, 18_432, 56_669_184),
+            ("L14", 304_368_640, 2048, 1024, 100_352, 100_761_600, 49_152, 201_449_472),
+            ("L14-reg", 304_372_736, 6144, 1024, 100_352, 100_761_600, 49_152, 201_449_472),
+            ("g14", 1_136_480_768, 3072, 1536, 248_832, 377_733_120, 122_880, 755_363_840),
+            ("g14-reg", 1_136_486_912, 9216, 1536, 248_832, 377_733_120, 122_880, 755_363_840),
+        )
+    ),
+    # A student, and its average as a teacher.
+    Published("dino", "S16", "arXiv:2104.14294", 2 * 44_017_792),
+    Published("dino", "B16", "arXiv:2104.14294", 2 * 108_937_216),
+    Published("dinov2", "L14", "arXiv:2304.07193", 2 * (304_368_640 + 57_545_088 + 40_505_600)),
+    Published("dinov2", "g14", "arXiv:2304.07193", 2 * (
+        1_136_480_768 + 57_545_088 + 40_505_600 + 2 * 2048 * (1536 - 1024)
+    )),
+    Published("dinov2", "L14-shared", "arXiv:2304.07193", 2 * (304_368_640 + 23_662_848)),
     Published("dino-head", "dino-B", "arXiv:2104.14294", 23_138_560),
     Published("dino-head", "dinov2-shared", "arXiv:2304.07193", 23_662_848),
     Published("dino-head", "dinov2-L14-dino", "arXiv:2304.07193", 57_545_088),
@@ -132,6 +173,8 @@ CROSS = square(768, 2) + 2 * (1408 * 768 + 768) + 2 * 768
 PARTS = {
     ("clm-head", "8B"): 9_443_840,
     ("map-head", "siglip-B16"): 7_087_104,
+    ("dino-loss", "multi-crop"): 0,
+    ("ibot-loss", "L14"): 0,
     ("attention-pool", "RN50"): (  # a row for each place and one for their mean; four maps
         50 * 2048 + square(2048, 3) + 2048 * 1024 + 1024
     ),
@@ -178,6 +221,9 @@ def test_a_published_model_counts_to_the_last_parameter(model: Published) -> Non
     ("spec", "config", "trained"),
     [
         ("clm", "8B", 18_887_681),
+        ("dino", "S16", 43_952_256),  # the gains of the prototypes are not
+        ("dino", "B16", 108_871_680),
+        ("dinov2", "L14-shared", 304_368_640 + 23_662_848),
         ("qformer-stage1", "base", 186_705_470),
         ("qformer-stage2", "opt-2.7b", 105_137_664 + 24_576 + 1_968_640 + 2816),
     ],
@@ -204,6 +250,22 @@ def test_losses_of_a_batch_are_of_all_its_pairs() -> None:
         counted("clm", "8B", B=b).macs.number or 0 for b in (1, 2, 4)
     )
     assert (two - 2 * one, four - 4 * one) == ((4 - 2) * 512, (16 - 4) * 512)
+
+
+def test_a_backbone_of_dino_is_a_vision_transformer_without_its_head() -> None:
+    backbone = counted("vit-backbone", "S16").params.total.number
+    assert (backbone or 0) + 385_000 == counted("vit", "S16").params.total.number == 22_050_664
+
+
+def test_the_multiply_adds_of_a_backbone() -> None:
+    """Measured at 518 pixels with a head of 1000 classes, which is none of the backbone's."""
+    assert (counted("vit-backbone", "S14-518").macs.number or 0) + 384 * 1000 == 46_697_123_328
+
+
+def test_views_that_are_compared() -> None:
+    """Two views of the teacher, ten of the student, [B, K] each: as many products as pairs."""
+    sizes = {"B": 3, "n_t": 2, "n_s": 10, "K": 7}
+    assert counted("dino-loss", None, **sizes).macs.number == 2 * 10 * 3 * 7
 
 
 def test_levels_add_points_alone() -> None:

@@ -75,6 +75,8 @@ PARTS = (
      256 * 128 + 9 * 128**2 + 128 * 512 + 256 * 512 + 2 * (128 + 128 + 512 + 512)),
     ("vit-block", "base", block(768)),
     ("vit-block", "large", block(1024)),
+    # four gains of LayerNorm, two of LayerScale, and three maps with biases
+    ("vit-block", "dinov2-g", attention(1536) + 6 * 1536 + 3 * 1536 * 4096 + 2 * 4096 + 1536),
     ("window-attention", "swin-t-1", attention(96) + 13**2 * 3),
     ("window-attention", "swin-t-1-shifted", attention(96) + 13**2 * 3),
     ("patch-merging", "swin-t-1", 8 * 96 + 8 * 96**2),

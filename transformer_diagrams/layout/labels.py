@@ -14,9 +14,10 @@ from transformer_diagrams.text import measure
 
 
 def outputs_room(group: Group, child: int, ctx: Context) -> float:
-    """Extent across the flow that a box needs for different texts at its several outputs."""
-    outputs = len(group.children[child].outputs)
-    texts = {net_label(group, child, port, ctx.shapes, ctx.tex) for port in range(outputs)}
+    """Extent across the flow that a box needs for different texts at its outputs that are read."""
+    read = {edge.tail.port for edge in group.edges if edge.tail.child == child}
+    texts = {net_label(group, child, port, ctx.shapes, ctx.tex) for port in read}
+    outputs = len(read)
     if outputs < 2 or (len(texts) < 2 and ctx.shapes != "all"):
         return 0.0
     widest = 0.0

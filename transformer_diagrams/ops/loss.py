@@ -374,30 +374,31 @@ for _name, _label, _summary, _loss, _attrs in (
 
 
 def _koleo_shape(c: Call) -> tuple[Shape, ...]:
-    unify(c, "n d")
+    unify(c, "...G n d")
     return (SCALAR,)
 
 
 def _koleo_value(c: Call, inputs: Arrays, weights: Tensors) -> list[Array]:
     x = inputs[0] / np.linalg.norm(inputs[0], axis=-1, keepdims=True)
-    apart = np.linalg.norm(x[:, None] - x[None], axis=-1)
-    np.fill_diagonal(apart, np.inf)
+    apart = np.linalg.norm(x[..., :, None, :] - x[..., None, :, :], axis=-1)
+    apart[..., np.eye(x.shape[-2], dtype=bool)] = np.inf
     return [-np.log(apart.min(axis=-1) + 1e-8).mean()]
 
 
 op(
     name="koleo",
     summary="Minus the log of the distance to the nearest other row, averaged over rows of length "
-    "1: spreads features over the sphere (arXiv:1806.03198, as in arXiv:2304.07193).",
+    "1, in each group of rows apart: spreads features over the sphere (arXiv:1806.03198, as in "
+    "arXiv:2304.07193).",
     role="loss",
     shape=_koleo_shape,
     # The nearest is the one with the largest product.
-    macs=lambda c: c.x.numel() * c.x.dims[0],
-    work=lambda c: 3 * c.x.numel() + c.x.dims[0] * c.x.dims[0],
+    macs=lambda c: c.x.numel() * c.x.dims[-2],
+    work=lambda c: 3 * c.x.numel() + c.x.with_last(c.x.dims[-2]).numel(),
     text="KoLeo",
     value=_koleo_value,
     examples=(
         Example([["B", "d_m"]], [[]], flops="2 B^2 d_m + 3 B d_m + B^2", label="KoLeo"),
-        Example([[3, 4]], [[]], flops=117),
+        Example([[2, 3, 4]], [[]], flops=234),
     ),
 )
