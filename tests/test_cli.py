@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from transformer_diagrams import options
 from transformer_diagrams.api import Model, bundled_ids
@@ -686,3 +687,62 @@ def test_every_command_is_listed_in_the_program() -> None:
         command = program.get_command(context, name)
         assert command is not None
         assert command.name == name
+
+
+# -- where repositories are checked
+
+
+def test_check_speaks_to_github_and_in_sarif(tdx: Any, here: Path) -> None:
+    (here / "bad, one.yaml").write_text("inputs: {x: [3]}\nblocks: [geluu, 100 %]\n")
+    told = tdx("check", "bad, one.yaml", "good", "--format", "github")
+    assert told.code == 1
+    first, second = told.out.splitlines()
+    assert first.startswith("::error file=bad%2C one.yaml,line=2,col=10,title=unknown-op::")
+    assert "%0Ahint: did you mean 'gelu'" in first
+    assert "'100 %25'" in second
+    log = json.loads(tdx("check", "bad, one.yaml", "--format", "sarif").out)
+    (run_,) = log["runs"]
+    assert log["version"] == "2.1.0"
+    rules = [rule["id"] for rule in run_["tool"]["driver"]["rules"]]
+    places = []
+    for result in run_["results"]:
+        assert result["ruleId"] in rules
+        assert result["level"] == "error"
+        (place,) = (each["physicalLocation"] for each in result["locations"])
+        region = place["region"]
+        uri = place["artifactLocation"]["uri"]
+        places.append((uri, region["startLine"], region["startColumn"]))
+    assert places == [("bad, one.yaml", 2, 10), ("bad, one.yaml", 2, 17)]
+    assert tdx("check", "good", "--format", "sarif").code == 0
+    assert tdx("check", "good", "--format", "sarif", "--json").code == 2
+    assert tdx("check", "good", "--format", "junit").code == 2
+
+
+def test_render_check_writes_nothing_and_tells_figures_that_are_old(tdx: Any, here: Path) -> None:
+    missing = tdx("render", "good", "--check", "-o", "out")
+    assert (missing.code, (here / "out").exists()) == (1, False)
+    assert "is not there" in missing.err
+    tdx("render", "good", "-o", "out", "-f", "svg,pdf")
+    assert tdx("render", "good", "--check", "-o", "out", "-f", "svg,pdf").code == 0
+    before = (here / "out" / "good.svg").read_bytes()
+    (here / "good.yaml").write_text(GOOD.replace("Small model", "Another name"))
+    old = tdx("render", "good", "--check", "-o", "out", "-f", "svg,pdf")
+    assert old.code == 1
+    assert old.err.count("is not what its spec gives now") == 2
+    assert (here / "out" / "good.svg").read_bytes() == before
+    assert tdx("render", "good", "--check", "-o", "-").code == 2
+
+
+def test_the_hook_and_the_action_call_commands_that_there_are(tdx: Any) -> None:
+    hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    action = yaml.safe_load((ROOT / "action.yml").read_text())
+    lines = [hook["entry"] for hook in hooks]
+    lines += [step["run"] for step in action["runs"]["steps"] if "run" in step]
+    called = re.findall(r"transformer-diagrams (\S+)((?: [^|>\n]*)?)", "\n".join(lines))
+    assert [name for name, _ in called] == ["check", "render", "check", "check", "render"]
+    for name, words in called:
+        options = {word for word in words.split() if word.startswith("-")}
+        shown = tdx(name, "--help").out
+        assert all(option in shown for option in options), (name, options)
+    inputs = set(re.findall(r"inputs\.(\w+)", (ROOT / "action.yml").read_text()))
+    assert inputs == action["inputs"].keys()

@@ -52,5 +52,12 @@ def __getattr__(name: str) -> Any:
     return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
 
 
+def load_ipython_extension(shell: Any) -> None:
+    """In a notebook, ``%load_ext transformer_diagrams``: ``%diagram`` and ``%%diagram``."""
+    from transformer_diagrams.publish.jupyter import load
+
+    load(shell)
+
+
 def __dir__() -> list[str]:
     return sorted(__all__)

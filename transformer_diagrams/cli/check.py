@@ -8,6 +8,7 @@ import click
 
 from transformer_diagrams.cli.report import Codes, counted, summary
 from transformer_diagrams.cli.values import (
+    Among,
     asked,
     config_option,
     figure_options,
@@ -18,7 +19,10 @@ from transformer_diagrams.streams import dump, say
 
 if TYPE_CHECKING:
     from transformer_diagrams.api import Model
+    from transformer_diagrams.errors import Fault
     from transformer_diagrams.graph.frame import Used
+
+FORMS = ("github", "sarif")
 
 
 @click.command(
@@ -29,6 +33,7 @@ Examples:
   transformer-diagrams check llama3 --config 8B    with these numbers only
   transformer-diagrams check my.yaml -v            what the used specs were given
   transformer-diagrams check my.yaml --json
+  transformer-diagrams check specs --format github beside the lines of a pull request
 """
 )
 @specs_argument()
@@ -37,20 +42,31 @@ Examples:
     "-v", "--verbose", is_flag=True, help="List what the sizes of each used spec are bound to."
 )
 @json_option
-def check(specs: tuple[str, ...], config: str | None, verbose: bool, as_json: bool) -> int:
+@click.option(
+    "--format", "form", type=Among("form", lambda: FORMS),
+    help="Print the faults alone, as lines for a GitHub workflow, or as a SARIF log.",
+)
+def check(
+    specs: tuple[str, ...], config: str | None, verbose: bool, as_json: bool, form: str | None
+) -> int:  # fmt: skip
     """Check specs: form, wiring, and every tensor's shape, symbolically and for each config.
 
     All faults are told in one run.
     """
     from transformer_diagrams.cli.targets import models
 
+    if form and (as_json or verbose):
+        raise click.UsageError("--format prints faults alone; it goes with neither --json nor -v")
     codes = Codes()
     rows: list[dict[str, Any]] = []
+    faults: list[Fault] = []
     for model in models(specs, codes):
         report = model.check(config)
         if not report.ok:
             codes.worst(1)
-        if as_json:
+        if form:
+            faults += report.faults
+        elif as_json:
             rows.append(
                 {
                     "id": model.id,
@@ -67,6 +83,14 @@ def check(specs: tuple[str, ...], config: str | None, verbose: bool, as_json: bo
                 say(_used_text(used))
     if as_json:
         say(dump({"ok": codes.code == 0, "specs": rows}))
+    elif form:
+        from transformer_diagrams.cli.annotations import github, sarif
+
+        if form == "sarif":
+            say(dump(sarif(faults)))
+        else:
+            for fault in faults:
+                say(github(fault))
     return codes.code
 
 

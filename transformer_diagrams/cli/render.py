@@ -84,6 +84,10 @@ class Formats(NamesType):
     help="Print what a stage made, as JSON, instead of a figure.",
 )
 @click.option("--pair", is_flag=True, help="A light and a dark SVG, and the <picture> to paste.")
+@click.option(
+    "--check", is_flag=True,
+    help="Write nothing, and leave with 1 when a file is not what would be written.",
+)
 @click.pass_context
 def render(
     ctx: click.Context,
@@ -93,6 +97,7 @@ def render(
     output: str | None,
     emit: str | None,
     pair: bool,
+    check: bool,
     **options: Any,
 ) -> int:
     """Draw specs: by path, by id of a bundled one, by glob, or - for stdin."""
@@ -105,8 +110,11 @@ def render(
     codes = Codes()
     chosen = models(specs, codes)
     where = _where(ctx, output, formats, emit, len(chosen))
+    if check and where.stdout:
+        raise click.UsageError("--check looks at files; nothing is written here", ctx)
     wish = asked(**options)
     pairs = Where((), file=None, folder=where.file.parent if where.file else where.folder or Path())
+    where.check = pairs.check = check
     for model in chosen:
         if emit:
             codes.attempt(_emit, model, emit, wish, where)
@@ -128,14 +136,19 @@ class Where:
         self.file = file
         self.folder = folder
         self.written: set[Path] = set()
+        self.check = False  # look only whether it is there
 
     @property
     def stdout(self) -> bool:
         return self.file is None and self.folder is None
 
     def write(self, data: bytes, name: str) -> None:
-        """Put ``data`` there under ``name`` (a folder's file); prints the path of what it wrote."""
+        """Put ``data`` there under ``name`` (a folder's file); prints the path of what it wrote.
+
+        :raises DiagramError: where another was written already; of a check, what differs.
+        """
         from transformer_diagrams.api import save
+        from transformer_diagrams.errors import DiagramError, Fault
         from transformer_diagrams.options import ask_error
 
         if self.stdout:
@@ -148,8 +161,13 @@ class Where:
                 "give them ids that differ, or a folder each",
             )
         self.written.add(path)
-        save(path, data)
-        say(str(path))
+        if not self.check:
+            save(path, data)
+            say(str(path))
+        elif not path.is_file() or path.read_bytes() != data:
+            what = "is not what its spec gives now" if path.is_file() else "is not there"
+            hint = "render it again, without --check and with the same options"
+            raise DiagramError(Fault("out-of-date", f"'{path}' {what}", hint=hint))
 
 
 def _where(

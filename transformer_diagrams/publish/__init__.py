@@ -1,0 +1,1 @@
+"""Figures in other programs' documents: MkDocs, Sphinx, notebooks."""

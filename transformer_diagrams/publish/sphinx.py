@@ -1,0 +1,111 @@
+"""A Sphinx extension: the directive ``transformer`` is a figure.
+
+    extensions = ["transformer_diagrams.publish.sphinx"]
+
+    .. transformer:: llama3
+       :open: attention
+"""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import click
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx.errors import SphinxError
+from sphinx.util.docutils import SphinxDirective
+
+from transformer_diagrams import __version__
+from transformer_diagrams.errors import DiagramError
+from transformer_diagrams.faults_text import faults_text
+from transformer_diagrams.publish.fence import CSS, Fence, figure, html
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+    from sphinx.writers.html5 import HTML5Translator
+    from sphinx.writers.latex import LaTeXTranslator
+    from sphinx.writers.text import TextTranslator
+
+
+class FigureFault(SphinxError):
+    """Ends the build."""
+
+    category = "transformer figure"
+
+
+class DrawnFigure(nodes.General, nodes.Element):
+    """A figure in a document: its ``fence`` again, so that each builder draws its own form."""
+
+
+def _options() -> dict[str, Any]:
+    flags = {p.name: isinstance(p, click.Option) and p.is_flag for p in figure.params}
+    names = {str(name).rstrip("_"): flag for name, flag in flags.items() if name != "spec"}
+    names["set"] = names.pop("sets")
+    return {n: directives.flag if flag else directives.unchanged for n, flag in names.items()}
+
+
+class FigureDirective(SphinxDirective):
+    """``.. transformer:: SPEC`` with the options of `render`, or with a spec as content."""
+
+    optional_arguments = 1
+    final_argument_whitespace = True
+    has_content = True
+    option_spec: ClassVar[Any] = _options()
+
+    def run(self) -> list[nodes.Node]:
+        """The figure's node; what it is made from is noted, so that a change draws it again."""
+        path, line = self.get_source_info()
+        words = " ".join(
+            [
+                *self.arguments,
+                *(f"--{name}" if value is None else f"--{name}={shlex.quote(value)}"
+                  for name, value in self.options.items()),
+            ]
+        )  # fmt: skip
+        first = self.content_offset + 1 if self.content else line
+        fence = Fence(words, "\n".join(self.content), str(path), first)
+        model, _ = _read(fence)
+        for name in model.files():
+            self.env.note_dependency(name)
+        node = DrawnFigure("", fence=fence, first=not self.env.temp_data.get("tdx"))
+        self.env.temp_data["tdx"] = True
+        return [node]
+
+
+def _read(fence: Fence) -> Any:
+    try:
+        model, wish = fence.read()
+        model.render("svg", **wish)
+    except DiagramError as fault:
+        raise FigureFault("\n" + faults_text(fault.faults)) from None
+    return model, wish
+
+
+def _html(writer: HTML5Translator, node: DrawnFigure) -> None:
+    style = f"<style>{CSS}</style>" if node["first"] else ""
+    writer.body.append(f"{style}{html(*_read(node['fence']))}\n")
+    raise nodes.SkipNode
+
+
+def _latex(writer: LaTeXTranslator, node: DrawnFigure) -> None:
+    model, wish = _read(node["fence"])
+    drawn = model.render("pdf", **wish)
+    name = f"tdx-{model.id}-{len(writer.body)}.pdf"
+    drawn.save(Path(writer.builder.outdir) / name)
+    writer.body.append(f"\n\\begin{{center}}\\sphinxincludegraphics{{{name}}}\\end{{center}}\n")
+    raise nodes.SkipNode
+
+
+def _text(writer: TextTranslator, node: DrawnFigure) -> None:
+    writer.add_text(f"[{_read(node['fence'])[0].title}]")
+    raise nodes.SkipNode
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Called by Sphinx."""
+    app.add_node(DrawnFigure, html=(_html, None), latex=(_latex, None), text=(_text, None))
+    app.add_directive("transformer", FigureDirective)
+    return {"version": __version__, "parallel_read_safe": True, "parallel_write_safe": True}
