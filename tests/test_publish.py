@@ -140,6 +140,8 @@ def test_mkdocs_builds_a_page_with_figures_and_ends_at_a_fault(mkdocs: Path) -> 
     made = (mkdocs / "site" / "index.html").read_text()
     assert made.count("<svg ") == 4, "light and dark of two figures"
     assert made.count("not-a-spec") == 1
+    ids = re.findall(r'<(?:g|svg|title|desc|path|rect)[^>]* id="([^"]+)"', made)
+    assert len(ids) == len(set(ids)) > 10
     assert made.count(CSS) == 1
     assert "data-transformer-diagram" not in made
     note = re.search(r'<div class="admonition note">.*?</div>\s*<', made, re.DOTALL)

@@ -101,16 +101,17 @@ class Fence:
         return Fault(code, message, Span(self.document, self.line, 1), hint=hint)
 
 
-def html(model: Model, wish: Mapping[str, Any]) -> str:
+def html(model: Model, wish: Mapping[str, Any], number: int = 1) -> str:
     """The figure as inline SVG: light and dark, of which the page's scheme shows one; that of the
-    theme alone where one is asked for.
+    theme alone where one is asked for. The ``number`` on its page keeps the names of blocks apart.
 
     :raises DiagramError: faults of the spec, or of what was asked.
     """
     themes = {"": wish["theme"]} if "theme" in wish else {"tdx-light": "paper", "tdx-dark": "dark"}
     drawn = [
-        f'<div class="{name}">{model.render("svg", **{**wish, "theme": theme})}</div>'
+        f'<div class="{name}">{model.render("svg", **{**wish, "theme": theme, "ids": ids})}</div>'
         for name, theme in themes.items()
+        for ids in (f"{name or 'tdx'}-{number}",)
     ]
     said = f'role="group" aria-label="{escape(model.title)}"'
     return f'<div class="transformer-diagram" {said}>{"".join(drawn)}</div>'

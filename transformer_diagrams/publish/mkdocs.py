@@ -49,7 +49,7 @@ class FiguresPlugin(BasePlugin[NoSettings]):  # type: ignore[no-untyped-call]
         for first, last, fence in reversed([*_fences(lines, path, above)]):
             try:
                 model, wish = fence.read()
-                drawn.append(html(model, wish))
+                drawn.append(html(model, wish, len(drawn) + 1))
             except DiagramError as fault:
                 raise PluginError(faults_text(fault.faults)) from None
             self._files.update(model.files())

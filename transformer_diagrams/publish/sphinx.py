@@ -70,9 +70,8 @@ class FigureDirective(SphinxDirective):
         model, _ = _read(fence)
         for name in model.files():
             self.env.note_dependency(name)
-        node = DrawnFigure("", fence=fence, first=not self.env.temp_data.get("tdx"))
-        self.env.temp_data["tdx"] = True
-        return [node]
+        number = self.env.new_serialno("transformer") + 1
+        return [DrawnFigure("", fence=fence, number=number)]
 
 
 def _read(fence: Fence) -> Any:
@@ -85,8 +84,9 @@ def _read(fence: Fence) -> Any:
 
 
 def _html(writer: HTML5Translator, node: DrawnFigure) -> None:
-    style = f"<style>{CSS}</style>" if node["first"] else ""
-    writer.body.append(f"{style}{html(*_read(node['fence']))}\n")
+    model, wish = _read(node["fence"])
+    style = f"<style>{CSS}</style>" if node["number"] == 1 else ""
+    writer.body.append(f"{style}{html(model, wish, node['number'])}\n")
     raise nodes.SkipNode
 
 
