@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
-from transformer_diagrams.errors import DiagramError
+from transformer_diagrams.errors import DiagramError, Fault
 from transformer_diagrams.faults_text import faults_text
 from transformer_diagrams.publish.fence import Fence
+from transformer_diagrams.streams import say
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -27,13 +27,15 @@ def diagram(words: str, body: str = "") -> None:
         model, wish = fence.read()
         drawn = model.render("svg", **wish)
     except DiagramError as fault:
-        text = "\n" + body
-        print(faults_text(fault.faults, {CELL: text}), file=sys.stderr, end="")
+        _tell(fault.faults, body)
         return
-    if drawn.warnings:
-        print(faults_text(drawn.warnings, {CELL: "\n" + body}), file=sys.stderr, end="")
+    _tell(drawn.warnings, body)
     shown: dict[str, Any] = {"image/svg+xml": str(drawn), "text/plain": model.title}
     display(shown, raw=True)  # type: ignore[no-untyped-call]
+
+
+def _tell(faults: tuple[Fault, ...], body: str) -> None:
+    say(faults_text(faults, {CELL: f"\n{body}"}), err=True, end="", ready=True)
 
 
 def load(shell: InteractiveShell) -> None:
