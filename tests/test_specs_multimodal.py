@@ -6,8 +6,11 @@ formula; roles add up where a record splits a total.
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from published import Published, by_role, counted
+
+import transformer_diagrams as td
 
 TABLE = (
     Published(
@@ -73,6 +76,19 @@ TABLE = (
         {"backbone": 23_454_912, "input_proj": 524_544, "queries": 25_600, "class_head": 23_644,
          "box_head": 132_612, "attention": 3 * 1_579_008, "enc_ffn": 6_305_280,
          "dec_ffn": 6_305_280, "norm": 15_872},
+    ),
+    Published(
+        "deformable-detr", "R50", "arXiv:2010.04159, frozen norms as buffers", 40_069_665,
+        {"backbone": 23_454_912, "level_embed": 1024, "enc_ffn": 3_153_408,
+         "dec_ffn": 3_153_408, "attention": 1_579_008, "norm": 15_360, "reference_head": 514,
+         "class_head": 23_387, "box_head": 132_612, "queries": 153_600, "input_proj": 5_639_168,
+         "offsets": 12 * 65_792, "weights": 12 * 32_896, "value": 12 * 65_792,
+         "output": 12 * 65_792},
+    ),
+    Published(
+        "deformable-detr", "R50-single", "arXiv:2010.04159, one level", 34_066_593,
+        {"level_embed": 256, "input_proj": 525_056, "offsets": 12 * 16_448,
+         "weights": 12 * 8224, "value": 12 * 65_792, "output": 12 * 65_792},
     ),
     Published(
         "maskformer", "R50", "arXiv:2107.06278, ADE20K", 41_307_863,
@@ -174,6 +190,11 @@ PARTS = {
     ("clm-head", "8B"): 9_443_840,
     ("map-head", "siglip-B16"): 7_087_104,
     ("dino-loss", "multi-crop"): 0,
+    ("level-tokens", "C5"): 2048 * 256 + 256 + 2 * 256 + 256,
+    ("level-tokens", "C6"): 2 * 256 + 256,
+    ("focal-class-cost", "coco"): 0,
+    ("deformable-detr-matcher", "coco"): 0,
+    ("deformable-detr-set-loss", "coco"): 0,
     ("ibot-loss", "L14"): 0,
     ("attention-pool", "RN50"): (  # a row for each place and one for their mean; four maps
         50 * 2048 + square(2048, 3) + 2048 * 1024 + 1024
@@ -221,6 +242,9 @@ def test_a_published_model_counts_to_the_last_parameter(model: Published) -> Non
     ("spec", "config", "trained"),
     [
         ("clm", "8B", 18_887_681),
+        ("detr", "R50", 41_302_368),  # without the backbone's stem and first stage
+        ("deformable-detr", "R50", 39_847_265),
+        ("deformable-detr", "R50-single", 33_844_193),
         ("dino", "S16", 43_952_256),  # the gains of the prototypes are not
         ("dino", "B16", 108_871_680),
         ("dinov2", "L14-shared", 304_368_640 + 23_662_848),
@@ -306,3 +330,33 @@ def test_sizes_that_no_config_has() -> None:
     cross = 2 * d + 2 * i + d * i + i + 2 * (i * i + i) + i * d + d + 2 * d + 2 * (d * d + d)
     assert found["cross_attend"] == 2 * cross
     assert found["latent_transformer"] == layers * (6 * d * d + 10 * d)
+
+
+RNG = np.random.default_rng(3)
+
+
+def test_the_class_cost_of_a_match_is_that_of_being_right_less_that_of_being_wrong() -> None:
+    logits, classes = RNG.normal(size=(6, 5)), np.array([4, 0, 4])
+    inputs = {"logits": logits, "classes": classes}
+    found = td.load("focal-class-cost").run(inputs, set={"N_q": 6, "n_o": 3, "C": 5})
+    p = 1 / (1 + np.exp(-logits[:, classes]))
+    right, wrong = -0.25 * (1 - p) ** 2 * np.log(p), -0.75 * p**2 * np.log(1 - p)
+    assert np.allclose(found.outputs["cost"], right - wrong)
+
+
+def test_the_loss_of_dino_leaves_out_the_pairs_of_one_crop() -> None:
+    logits, targets = RNG.normal(size=(4, 3, 7)), RNG.random(size=(2, 3, 7))
+    targets /= targets.sum(-1, keepdims=True)
+    shares = (1 - np.eye(2, 4)) / 6 / 3  # six pairs, three images
+    found = td.load("dino-loss").run(
+        {"logits": logits, "targets": targets}, {"weights.value": shares},
+        set={"B": 3, "n_s": 4, "n_t": 2, "K": 7},
+    )
+    wanted = 0.0
+    for i in range(2):
+        for j in range(4):
+            if i != j:
+                scaled = np.exp(logits[j] / 0.1)
+                logs = np.log(scaled / scaled.sum(-1, keepdims=True))
+                wanted -= (targets[i] * logs).sum() / 6 / 3
+    assert np.allclose(found.outputs["loss"], wanted)
