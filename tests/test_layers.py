@@ -63,6 +63,7 @@ ARROWS: dict[str, set[str]] = {
 
 HEAVY = (
     "jsonschema", "uharfbuzz", "ziamath", "ziafont", "cairosvg", "graphviz", "numpy", "PIL", "pptx",
+    "safetensors", "einops",
 )  # fmt: skip
 
 

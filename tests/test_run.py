@@ -200,6 +200,42 @@ blocks:
         past = ran.steps
 
 
+def test_a_recurrence_goes_on_from_the_state_in_which_it_ended() -> None:
+    text = """
+dims: {d_t: positions, d_m: width}
+inputs: {x: [d_t, d_m]}
+blocks:
+  - {op: linear, id: f, out: d_m}
+  - {op: linear, id: g, from: x, out: d_m}
+  - {op: sigmoid, id: decay}
+  - {op: scan, id: state, from: [f, decay]}
+"""
+    model, x = td.load("recurrent", text=text), np.random.default_rng(3).normal(size=(2, 6, 4))
+    w = weights_of(model, d_t=6, d_m=4)
+    full = model.run({"x": x}, w, set={"d_t": 6}).outputs["out"]
+    past: dict[str, Any] = {}
+    for start in (0, 2, 4):
+        ran = model.run({"x": x[:, start : start + 2]}, w, past=past)
+        assert np.allclose(ran.outputs["out"], full[:, start : start + 2])
+        past = ran.steps
+
+
+def test_a_missing_library_is_a_sentence_and_exit_code_3(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from transformer_diagrams import extras
+
+    there = extras.package_folder
+    for gone, line in (("numpy", "run gqa"), ("einops", "prove gqa"), ("numpy", "prove gqa"),
+                       ("safetensors", "run gqa --weights w.safetensors")):
+        monkeypatch.setattr(extras, "package_folder",
+                            lambda name, gone=gone: None if name == gone else there(name))
+        assert main(line.split()) == 3
+        words = capsys.readouterr().err
+        assert f"'{gone}'" in words
+        assert "pip install 'transformer-diagrams[run]'" in words
+
+
 def test_what_is_only_there_in_training_runs_only_then() -> None:
     model = td.load("trained", text="""
 dims: {d_t: {doc: positions, default: 3}, d_m: {doc: width, default: 4}}
@@ -266,9 +302,11 @@ def test_sizes_come_from_what_is_given_and_the_rest_is_small() -> None:
 
 
 def test_a_run_that_does_not_fit_is_refused_with_an_estimate() -> None:
-    """Llama 3 70B: 70.6 billion weights of 8 bytes."""
+    """Llama 3 70B: 70.6 billion weights of 8 bytes. A million layers take no time to refuse."""
     with pytest.raises(DiagramError, match=r"about 56\d GB of memory: 56\d GB for weights"):
         td.load("llama3").run(config="70B")
+    with pytest.raises(DiagramError, match="would not end"):
+        td.load("llama3").run(set={"L": 1_000_000, "d_m": 64, "n_h": 4, "n_g": 2})
 
 
 @pytest.mark.parametrize("name", ["llama3", "deepseek-v3", "t5", "swin-stage", "perceiver-io",

@@ -6,6 +6,7 @@ is kept by `result`: found again, it runs no stage.
 
 from __future__ import annotations
 
+import math
 import os
 from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -439,10 +440,13 @@ class Model:
         inputs, weights = inputs or {}, weights or {}
         settings = self._settings(config, set, run.stated_by(self.spec, inputs))
         frame, settings = run.chosen(self.inferences, settings, seed)
+        if not weights:
+            run.require_memory(frame)
         tensors = {**run.weights(frame), **run.buffers(frame)}
         run.check_names(weights, tensors, "weight")
         asked = run.inputs(frame, train=train)
-        run.require_memory(frame, {**tensors, **asked}, {*weights, *inputs})
+        left = (each for name, each in tensors.items() if name not in weights)
+        run.require_memory(frame, sum(math.prod(each.shape) for each in left))
         beside: Any = weights  # which may read from a file, one by one
         known = ChainMap(run.drawn(tensors, seed, without=weights), beside)
         given = {**run.drawn(asked, seed, without=inputs), **inputs}

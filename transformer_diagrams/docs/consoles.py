@@ -110,6 +110,11 @@ def _difference(_: Path) -> str:
     return re.sub(r" {2,}\[[^\]\n]*\]$", "", text, flags=re.MULTILINE)
 
 
+def _run(_: Path) -> str:
+    with _folder():
+        return session("run gqa --seed 3")
+
+
 MODEL = """\
 {"model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 2048,
  "intermediate_size": 8192, "num_hidden_layers": 24, "num_attention_heads": 32,
@@ -153,6 +158,7 @@ PARTS: Mapping[str, Callable[[Path], str]] = {
     "console-inspect-several": _inspect_several,
     "console-width": _width,
     "console-diff": _difference,
+    "console-run": _run,
     "console-import": _your_model,
     "console-verify": _verify,
 }

@@ -27,7 +27,7 @@ def _scan_value(c: Call, inputs: Arrays, weights: Tensors) -> list[Array]:
     x = inputs[0]
     decay = np.broadcast_to(inputs[1], x.shape) if len(inputs) > 1 else np.ones_like(x)
     x, decay = (np.moveaxis(each, c["axis"], 0) for each in (x, decay))
-    state, states = np.zeros_like(x[0]), []
+    state, states = weights.get("state", np.zeros_like(x[0])), []
     for new, kept in zip(x, decay, strict=True):
         state = kept * state + new
         states.append(state)
@@ -40,7 +40,7 @@ op(
     "element by element, from 0; the state after each position comes out. Without a decay it is "
     "a running sum. State spaces (arXiv:2312.00752), linear attention (arXiv:2006.16236) and "
     "gated linear units (arXiv:2402.19427) make x, decay and what is read of the state in their "
-    "own ways. Inference keeps one state of a fixed size.",
+    "own ways. Inference keeps one state of a fixed size, from which it goes on.",
     does=("state",),
     inputs=("x", "decay"),
     ordered=True,

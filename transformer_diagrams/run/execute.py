@@ -29,7 +29,8 @@ class Result:
     outputs  of the spec, by name, but for those that are not there in this kind of run
     taps     what was asked for of the inside, by name
     caches   what each cache has kept by now, by the name of its buffer: the buffers of a next run
-    steps    what each block gave that is read one step later, by name: `past` of a next run
+    steps    what each block gave that is read one step later, by name, and the states in which
+             recurrences ended: `past` of a next run
     numbers  sizes that it was run with: those that were given or chosen
     """
 
@@ -58,8 +59,8 @@ def execute(
     spec is executed for each. ``taps`` are names of outputs to keep, or globs: ``*`` is anything
     but a slash, ``**`` anything. With ``train`` the parts that are only there in training are
     executed instead of those that are only there at inference. ``past`` are the ``steps`` of the
-    run before; without them, what is fed back is 0. ``watch`` sees every output: its name, its
-    shape as derived, its value.
+    run before; without them, what is fed back is 0, and so is a state. ``watch`` sees every
+    output: its name, its shape as derived, its value.
 
     :raises DiagramError: an input or weight that is missing, unknown or of another shape; a block
         that cannot be executed.
@@ -388,6 +389,9 @@ class _Work:
             raise fault("no-value", message, atom.span, path=atom.doc_path,
                         hint=getattr(error, "hint", "")) from error
         found: list[Maybe] = [np.asarray(value) for value in made]
+        if "state" in op.does and found[0].shape[applied.attrs["axis"]]:
+            last = found[0].take(-1, axis=applied.attrs["axis"])
+            self.run.tell(f"step:{self._name(path)}.state", None, last)
         if "cache" in op.does:
             for name, value in zip(op.outputs, found, strict=False):
                 self.run.tell(f"cache:{self._name(path)}.{name}", None, value)
@@ -411,6 +415,10 @@ class _Work:
     def _tensors(self, atom: Atom, place: Place, path: Path) -> dict[str, Array]:
         """The weights and buffers of an op, by their own names."""
         applied, found = self.frame.applied[atom.index], dict[str, Array]()
+        if "state" in applied.op.does and f"{self._name(path)}.state" in self.run.past:
+            state = np.asarray(self.run.past[f"{self._name(path)}.state"])
+            more = state.ndim - len(applied.outputs[0].dims) + 1
+            return {"state": state[self.run.lead[: max(more, 0)]]}
         if not (applied.op.weights or applied.op.buffers):
             return found
         shared = spelt(self.plan.owner(atom, place, self.owner))

@@ -15,7 +15,6 @@ from transformer_diagrams.graph.frame import Frame
 from transformer_diagrams.graph.lengths import LENGTHS, Lengths
 from transformer_diagrams.graph.options import Settings, known_numbers
 from transformer_diagrams.ops.arrays import Array, np
-from transformer_diagrams.run.execute import fault
 from transformer_diagrams.run.prepare import framed
 from transformer_diagrams.spec.model import DimSpec, Spec
 
@@ -62,12 +61,8 @@ def chosen(
             return framed(inferences, found), found
         except DiagramError as error:
             last = error
-    if not free and last is not None:
-        raise last
-    names = ", ".join(free)
-    hint = f"give numbers: --set {free[0]}=8" if free else ""
-    raise fault("no-number", f"no small numbers were found for {names}", spec.span, found=names,
-                hint=hint)
+    assert last is not None
+    raise last
 
 
 def _is_open(dim: DimSpec, may_shrink: bool) -> bool:
