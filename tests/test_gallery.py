@@ -959,6 +959,32 @@ def test_search_and_tags_work_without_a_server(context: BrowserContext, site: Pa
 
 
 @pytest.mark.browser
+def test_a_figure_plays_in_the_order_of_its_data(context: BrowserContext, site: Path) -> None:
+    wrong = watched(context, site)
+    page = context.new_page()
+    page.goto((site / "architectures" / "llama3.html").as_uri())
+    until(page, FITTED)
+    assert page.evaluate("document.getAnimations().length") == 0  # still until it is asked for
+    page.click("[data-do=play]")
+    assert page.get_attribute("[data-do=play]", "aria-pressed") == "true"
+    visible = (
+        "at => { document.getAnimations().forEach(a => { a.pause(); a.currentTime = at; });"
+        " return [...document.querySelectorAll('[data-step]')]"
+        ".map(e => [+e.dataset.step, getComputedStyle(e).opacity == '1']); }"
+    )
+    for at in (0, 2900, 60_000):
+        seen = page.evaluate(visible, at)
+        latest = max((step for step, shown in seen if shown), default=1)
+        assert all(shown == (step <= latest) for step, shown in seen)
+        assert latest == {0: 1, 60_000: max(step for step, _ in seen)}.get(at, 4)
+    page.click("[data-do=play]")
+    assert page.evaluate("document.getAnimations().length") == 0
+    page.emulate_media(reduced_motion="reduce")
+    assert not page.is_visible("[data-do=play]")
+    assert not wrong
+
+
+@pytest.mark.browser
 def test_a_figure_can_be_zoomed_moved_read_and_followed(
     context: BrowserContext, site: Path
 ) -> None:

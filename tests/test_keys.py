@@ -77,6 +77,7 @@ VALUES: dict[str, Any] = {
     "share": "first",
     "once": True,
     "note": "A remark",
+    "step": 2,
     "direction": "right",
     "with": {"d_h": 7},
     "repeat": 3,

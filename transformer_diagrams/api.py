@@ -25,7 +25,7 @@ from transformer_diagrams.errors import (
     did_you_mean,
 )
 from transformer_diagrams.finding import config_of, locate, specs_below
-from transformer_diagrams.options import AskError, Options, ask_error, fit, settle, typed
+from transformer_diagrams.options import SINGLE, AskError, Options, ask_error, fit, settle, typed
 from transformer_diagrams.pipeline import joined
 from transformer_diagrams.result import Rendering, save, unwritable
 
@@ -344,6 +344,7 @@ class Model:
         """
         _known(format)
         options = settle(asked)
+        _fits_steps(format, options)
         key = self._key(format, options)
         entry = store.get(key)
         if entry is None:
@@ -355,6 +356,28 @@ class Model:
             if options.graphviz == "pure":  # a system's dot may change between runs
                 store.put(key, entry)
         return Rendering(entry.data, entry.media_type, entry.warnings, entry.labels)
+
+    def render_steps(self, format: str = "svg", **asked: Any) -> tuple[Rendering, ...]:
+        """A figure for each step, svg or png, the whole one last; ``asked`` as for `render`.
+
+        >>> len(load("gqa").render_steps(steps="layer"))
+        12
+
+        :raises DiagramError: faults of the spec, or of what was asked.
+        """
+        _known(format)
+        options = settle({"steps": "block", **asked}).over(self.spec.show)
+        _fits_steps(format, options, each=True)
+        return pipeline.stages(self._graph(options), options, format, self._steps(options))
+
+    def _steps(self, options: Options) -> dict[str, int]:
+        said = pipeline.steps_of(self.spec)
+        if options.steps == "spec" and not said:
+            raise ask_error(
+                f"no block of '{self.id}' says a step",
+                "write step: 1 at some, or take block, frame or layer",
+            )
+        return said
 
     def kept(self, format: str = "svg", **asked: Any) -> store.Entry | None:
         """The finished result of an earlier run, if there is one that still fits."""
@@ -590,7 +613,7 @@ class Model:
         return pipeline.graph(self.inferences, options)
 
     def _render(self, format: str, options: Options) -> store.Entry:
-        drawn = pipeline.figure(self._graph(options), options, format)
+        drawn = pipeline.figure(self._graph(options), options, format, self._steps(options))
         told = {(f.code, f.found) for f in self._labels.warnings}  # there with their lines
         warnings = joined(
             self._loaded[1].warnings,
@@ -612,6 +635,23 @@ def _known(format: str) -> None:
     if format not in format_names():
         hint = did_you_mean(str(format), format_names(), what="format")
         raise ask_error(f"there is no format '{format}'", hint, code="unknown-format")
+
+
+def _fits_steps(format: str, options: Options, *, each: bool = False) -> None:
+    """Raise for a format that does not show steps as they were asked for."""
+    from transformer_diagrams.render.formats import get
+
+    single = format in SINGLE
+    if options.animate and (format != "svg" or each):
+        raise ask_error("only an SVG plays its steps, in one file", "leave animate out")
+    if (each and not single) or (options.steps and not (single or get(format).paged)):
+        raise ask_error(
+            f"{format} does not show a figure in steps", "take pdf, pptx, svg or png for that"
+        )
+    if options.steps and single and not each and not options.animate:
+        raise ask_error(
+            f"{format} shows one step a file", "render_steps gives each; animate plays them in one"
+        )
 
 
 def compare(
@@ -668,6 +708,8 @@ def compare_figure(
     _known(format)
     found = compare(a, b, config_a=config_a, config_b=config_b)
     options = settle(asked)
+    if options.steps:
+        raise ask_error("a comparison is not shown in steps")
     wanted = [name for name in options.open if not (name == "*" or name.isdecimal())]
     for name in wanted:
         if not any(_opens(model, name) for model in (a, b)):

@@ -22,6 +22,8 @@ SHAPES = ("none", "changes", "all")
 BACKGROUNDS = ("theme", "none", "white")
 GRAPHVIZ = ("pure", "dot")
 DENSITY = ("normal", "compact")
+SINGLE = ("svg", "png")  # formats that show one step a file
+STEPS = ("block", "frame", "layer", "spec")
 MOST_FOLDS = 20
 
 # What a spec's `show:` may say too: asking for the default is then not the same as not asking.
@@ -68,6 +70,8 @@ class Options:
     outline_text   words as outlines only, for viewers that show hidden text
     text           words of an SVG as text, with their font inside
     ids            what the names of blocks in an SVG begin with
+    steps          what is shown at once, step by step: see `render.steps`; "": everything
+    animate        an SVG that plays its steps
     """
 
     theme: str = "paper"
@@ -92,6 +96,8 @@ class Options:
     outline_text: bool = False
     text: bool = False
     ids: str = ""
+    steps: str = ""
+    animate: bool = False
     said: frozenset[str] = frozenset()  # which of `FROM_SPEC` were asked for
 
     def over(self, show: Show) -> Options:
@@ -131,7 +137,7 @@ def settle(asked: Mapping[str, Any]) -> Options:
     for name in ("theme", "config"):
         if values.get(name) is not None:
             typed(name, values[name], str)
-    for name in ("legend", "outline_text", "text", "enlarge"):
+    for name in ("legend", "outline_text", "text", "enlarge", "animate"):
         typed(name, values.get(name, False), bool)
     if values.get("outline_text") and values.get("text"):
         raise ask_error("words are either outlines only or text", "leave one of the two out")
@@ -153,6 +159,9 @@ def settle(asked: Mapping[str, Any]) -> Options:
         if values.get(name) is not None:
             values[name] = points(values[name], name)
     _one_of("direction", values.get("direction"), DIRECTIONS)
+    _one_of("steps", values.get("steps"), STEPS)
+    if values.get("animate"):
+        values.setdefault("steps", STEPS[0])
     _one_of("shapes", values.get("shapes"), SHAPES)
     _one_of("background", values.get("background"), BACKGROUNDS)
     _one_of("density", values.get("density"), DENSITY)

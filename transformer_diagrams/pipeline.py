@@ -7,7 +7,7 @@ What is asked for is settled before (`options`), and what comes out is kept afte
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -96,8 +96,11 @@ def scene(graph: Graph, options: Options) -> Scene:
     return layout(graph, theme(options), wish)
 
 
-def drawing(scene: Scene, options: Options) -> Drawing:
-    """A scene -> its display list, painted and drawn when a format asks for it."""
+def drawing(scene: Scene, options: Options, said: Mapping[str, int] | None = None) -> Drawing:
+    """A scene -> its display list, painted and drawn when a format asks for it.
+
+    ``said`` are the steps that a spec says, see `steps_of`.
+    """
     from transformer_diagrams.render.formats import Drawing
 
     return Drawing(
@@ -111,18 +114,51 @@ def drawing(scene: Scene, options: Options) -> Drawing:
         words=not options.outline_text,
         text=options.text,
         ids=options.ids,
+        steps=options.steps,
+        said=said or {},
+        animate=options.animate,
         scale=options.scale,
         dpi=options.dpi,
     )
 
 
-def figure(graph: Graph, options: Options, format: str) -> Rendering:
+def figure(
+    graph: Graph, options: Options, format: str, said: Mapping[str, int] | None = None
+) -> Rendering:
     """A graph -> the finished figure, through all the stages that follow."""
     from transformer_diagrams.render.formats import get
 
     chosen = get(format)
-    drawn = chosen.placed(drawing(scene(graph, options), options))
+    drawn = chosen.placed(drawing(scene(graph, options), options, said))
     return Rendering(chosen.write(drawn), chosen.media_type, chosen.warnings(drawn))
+
+
+def stages(
+    graph: Graph, options: Options, format: str, said: Mapping[str, int]
+) -> tuple[Rendering, ...]:
+    """A graph -> one finished figure a step."""
+    from transformer_diagrams.render.formats import get
+
+    chosen = get(format)
+    drawn = chosen.placed(drawing(scene(graph, options), options, said))
+    told = chosen.warnings(drawn)
+    return tuple(
+        Rendering(chosen.write(stage), chosen.media_type, told) for stage in drawn.stages()
+    )
+
+
+def steps_of(spec: Spec) -> dict[str, int]:
+    """The steps that a spec says, by the ids of its blocks: a structure's holds for what is in
+    it."""
+    found: dict[str, int] = {}
+    todo = [(block, 0) for block in spec.blocks]
+    while todo:
+        block, around = todo.pop()
+        step = block.step or around
+        if step:
+            found[block.id] = step
+        todo += [(child, step) for child in block.children]
+    return found
 
 
 def theme(options: Options) -> Theme:

@@ -9,6 +9,7 @@ import click
 
 from transformer_diagrams.cli.report import Codes, show_faults
 from transformer_diagrams.cli.values import Among, OutPath, asked, figure_options, specs_argument
+from transformer_diagrams.options import SINGLE, STEPS, ask_error
 from transformer_diagrams.streams import dump, say, say_bytes
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ Examples:
   transformer-diagrams render llama3 --open attention --callout ffn --config 8B
   transformer-diagrams render llama3 --width 3.25in -f pdf    for one column of a paper
   transformer-diagrams render llama3 --pair -o docs/img       light and dark for a README
+  transformer-diagrams render llama3 -f pptx --steps block    a slide for each step
   cat my.yaml | transformer-diagrams render - -o -
 """
 
@@ -78,6 +80,12 @@ class Formats(NamesType):
     "--ids", metavar="NAME",
     help="What the ids of blocks in an SVG begin with; the spec's when not said.",
 )  # fmt: skip
+@click.option(
+    "--steps", type=Among("order", lambda: STEPS),
+    help="Reveal the figure in the order of its data, or as `step:` says: pages of a PDF, slides "
+    "of a PPTX, numbered SVGs or PNGs.",
+)  # fmt: skip
+@click.option("--animate", is_flag=True, default=None, help="One SVG that plays the steps, once.")
 @click.option(
     "--emit",
     type=Among("stage", lambda: STAGES),
@@ -142,19 +150,20 @@ class Where:
     def stdout(self) -> bool:
         return self.file is None and self.folder is None
 
-    def write(self, data: bytes, name: str) -> None:
-        """Put ``data`` there under ``name`` (a folder's file); prints the path of what it wrote.
+    def write(self, data: bytes, name: str, tail: str = "") -> None:
+        """Put ``data`` there under ``name`` (a folder's file), ``tail`` before its suffix; prints
+        the path of what it wrote.
 
         :raises DiagramError: where another was written already; of a check, what differs.
         """
         from transformer_diagrams.api import save
         from transformer_diagrams.errors import DiagramError, Fault
-        from transformer_diagrams.options import ask_error
 
         if self.stdout:
             say_bytes(data)
             return
         path = self.file or (self.folder or Path()) / name
+        path = path.with_name(f"{path.stem}{tail}{path.suffix}") if tail else path
         if path in self.written:
             raise ask_error(
                 f"'{path}' is the figure of two specs; the second was not written",
@@ -211,6 +220,14 @@ def _where(
 def _figure(
     model: Model, format: str, wish: dict[str, Any], where: Where, warnings: dict[Fault, None]
 ) -> None:
+    if format in SINGLE and "steps" in wish and not wish.get("animate"):
+        if where.stdout:
+            raise ask_error("steps are several files", "-o DIR, or --animate for one SVG")
+        made = model.render_steps(format, **wish)
+        for at, step in enumerate(made, 1):
+            where.write(step.data, f"{model.id}.{format}", f"-{at:0{len(str(len(made)))}d}")
+        warnings.update(dict.fromkeys(made[0].warnings))
+        return
     result = model.render(format, **wish)
     warnings.update(dict.fromkeys(result.warnings))
     where.write(result.data, f"{model.id}.{format}")

@@ -7,7 +7,7 @@ page is dark. What depends on the site, the links of its blocks, is put in when 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 Picture = dict[str, Any]
 """Plain data, for the store: ``width`` and ``height`` in points, the SVG's ``head``, its ``items``
-(path, used spec and id of a block, or three empty texts, and the SVG text), and the pairs of
+(path, used spec and id of a block, or three empty texts; the step at which it is shown; the SVG
+text), and the pairs of
 ``colors``."""
 
 Pair = tuple[str, str, str]  # property, colour in light, colour in dark
@@ -35,20 +36,23 @@ def of_model(model: Model) -> Picture:
     from transformer_diagrams.options import settle
 
     scene = model.scene()
-    themes = (settle({"theme": theme}) for theme in ("paper", "dark"))
-    return paired(*(pipeline.drawing(scene, options).display for options in themes))
+    said = pipeline.steps_of(model.spec)
+    by = "spec" if said else "block"
+    asked = (settle({"theme": theme, "steps": by}) for theme in ("paper", "dark"))
+    light, dark = (pipeline.drawing(scene, options, said) for options in asked)
+    return paired(light.pages[-1], dark.pages[-1], light.shown)
 
 
-def paired(light: Display, dark: Display) -> Picture:
-    """The picture of a scene that was painted twice.
+def paired(light: Display, dark: Display, steps: Sequence[int] = ()) -> Picture:
+    """The picture of a scene that was painted twice; ``steps`` are those of its items.
 
     :raises ValueError: when the displays differ in more than colours.
     """
     names = names_of(light)
     writer = _Paired(dark, names)
     items = [
-        (item.path, item.use, names.get(item.id, "") if item.path else "", text)
-        for item in light.items
+        (item.path, item.use, names.get(item.id, "") if item.path else "", step, text)
+        for item, step in zip(light.items, steps or [1] * len(light.items), strict=True)
         if (text := writer.item(item))
     ]
     if next(writer.dark, None) is not None:
@@ -113,10 +117,10 @@ def svg(
     a spec's id into an address, or None when it has no page.
     """
     out = [picture["head"]]
-    for path, use, name, text in picture["items"]:
+    for path, use, name, step, text in picture["items"]:
         target = href(use) if use else None
-        out.append(_block(name, text, blocks.get(path, {}), target) if path else text)
-        out.append("\n")
+        shown = _block(name, text, blocks.get(path, {}), target) if path else text
+        out.append(f'<g data-step="{step}">{shown}</g>\n' if step > 1 else f"{shown}\n")
     return "".join([*out, "</svg>\n"])
 
 

@@ -119,6 +119,7 @@ class Item:
     said       words for hover and screen readers
     path, use  of the block behind it, for pages
     symbol     of a circle
+    net        of a line: what leaves the same port of its tail, labels of which name it as owner
     tail, head ids of a line's ends; ``tip`` the point it ends at, ``arrow`` the head's length
     corners    of a line, from its start to the base of its head; ``radius`` to round them with
     trunk      corners before these where it branches off another line: from the tail's border
@@ -139,6 +140,7 @@ class Item:
     path: str = ""
     use: str = ""
     symbol: str = ""
+    net: str = ""
     tail: str = ""
     head: str = ""
     tip: Point = (0.0, 0.0)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -44,6 +44,8 @@ class Drawing:
     ids         what the names of blocks in an SVG begin with; "": as the figure and its theme say
     scale, dpi  of a PNG, see :func:`transformer_diagrams.render.png.to_png`
     page        width and height in points of what the figure is put on, for it to fill
+    steps, said  what is shown at once, see :mod:`transformer_diagrams.render.steps`
+    animate     an SVG that plays its steps
     """
 
     scene: Scene
@@ -59,6 +61,9 @@ class Drawing:
     scale: float | None = None
     dpi: float | None = None
     page: tuple[float, float] | None = None
+    steps: str = ""
+    said: Mapping[str, int] = field(default_factory=dict)
+    animate: bool = False
 
     @property
     def unit(self) -> float:
@@ -88,11 +93,35 @@ class Drawing:
         return draw(painted, self.graphviz)
 
     @cached_property
+    def shown(self) -> tuple[int, ...]:
+        """The step at which each item of the display is shown."""
+        from transformer_diagrams.render.steps import numbered
+
+        return numbered(self.display, self.steps, self.said) if self.steps else ()
+
+    @cached_property
+    def pages(self) -> tuple[Display, ...]:
+        """What each step shows; without steps, the figure."""
+        from transformer_diagrams.render.steps import pages
+
+        return pages(self.display, self.shown) if self.steps else (self.display,)
+
+    def stages(self) -> tuple[Drawing, ...]:
+        """A drawing of what each step shows."""
+        found = []
+        for page in self.pages:
+            stage = replace(self, steps="", animate=False)
+            stage.__dict__["display"] = page  # drawn already
+            found.append(stage)
+        return tuple(found)
+
+    @cached_property
     def svg(self) -> str:
         """The finished SVG."""
         from transformer_diagrams.render.svg import to_svg
 
-        return to_svg(self.display, words=self.words, ids=self.name, text=self.text)
+        whole, steps = (self.pages[-1], self.shown) if self.animate else (self.display, ())
+        return to_svg(whole, words=self.words, ids=self.name, text=self.text, steps=steps)
 
     @property
     def warnings(self) -> tuple[Fault, ...]:
@@ -145,6 +174,7 @@ class Format:
     """An output format. ``write`` gives the file's bytes, ``lost`` says what it cannot carry.
 
     page   width and height in points of a page of its own, which the figure fills
+    paged  it holds many pages, so that one file shows a figure in steps
     needs  the extra that holds its library
     """
 
@@ -155,6 +185,7 @@ class Format:
     lost: Callable[[Drawing], list[str]] = lambda _: []
     page: tuple[float, float] | None = None
     needs: str = ""
+    paged: bool = False
 
     def placed(self, drawing: Drawing) -> Drawing:
         """The drawing on this format's page.
@@ -186,7 +217,7 @@ def _png(drawing: Drawing) -> bytes:
 def _pdf(drawing: Drawing) -> bytes:
     from transformer_diagrams.render.pdf import to_pdf
 
-    return to_pdf(drawing.display, words=drawing.words)
+    return to_pdf(*drawing.pages, words=drawing.words)
 
 
 def _eps(drawing: Drawing) -> bytes:
@@ -246,7 +277,7 @@ def _drawio_lost(drawing: Drawing) -> list[str]:
 def _pptx(drawing: Drawing) -> bytes:
     from transformer_diagrams.render.pptx import to_pptx
 
-    return to_pptx([drawing.display])
+    return to_pptx(drawing.pages)
 
 
 def _pptx_lost(drawing: Drawing) -> list[str]:
@@ -260,7 +291,7 @@ FORMATS: Mapping[str, Format] = {
     for entry in (
         Format("svg", ".svg", "image/svg+xml", _svg),
         Format("png", ".png", "image/png", _png),
-        Format("pdf", ".pdf", "application/pdf", _pdf),
+        Format("pdf", ".pdf", "application/pdf", _pdf, paged=True),
         Format("eps", ".eps", "application/postscript", _eps),
         Format("ps", ".ps", "application/postscript", _ps),
         Format("dot", ".dot", "text/vnd.graphviz", _dot),
@@ -270,7 +301,7 @@ FORMATS: Mapping[str, Format] = {
         Format(
             "pptx", ".pptx",
             "application/vnd.openxmlformats-officedocument.presentationml.presentation",
-            _pptx, _pptx_lost, SLIDE, "pptx",
+            _pptx, _pptx_lost, SLIDE, "pptx", True,
         ),
     )
 }

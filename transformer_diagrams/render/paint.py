@@ -264,7 +264,8 @@ class _Painter:
         said = _joined([words, marks.SAID.get(line.mark, ""), _ONLY.get(line.when, "")])
         return Item(
             "line", (Curve(start, tuple(pieces), ink), *shapes), id=line.id, name=f"l{index}",
-            role=line.kind, said=said, tail=line.tail, head=line.head, tip=tip, arrow=length,
+            role=line.kind, said=said, net=line.net, tail=line.tail, head=line.head, tip=tip,
+            arrow=length,
             corners=tuple(_on_grid(point) for point in points), radius=radius,
             trunk=tuple(_on_grid(point) for point in self.trunk(line)),
         )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Display list -> PDF: one vector page of exactly the figure's size, with its words inside.
+"""Display list -> PDF: vector pages of exactly the figure's size, with its words inside.
 
 Written directly, without a graphics library: a figure is only paths, and so the bytes are the
 same on every machine, with no date in them. Letters are paths; the words lie over them in text
@@ -30,15 +30,22 @@ _UNITS = 1000  # of the word font
 _ADVANCE = 500  # of each of its letters
 
 
-def to_pdf(display: Display, *, words: bool = True) -> bytes:
-    """The PDF of a figure; without ``words`` its letters are outlines alone."""
-    lines = [line for item in display.items for text in item.texts for line in text.words]
+def to_pdf(*pages: Display, words: bool = True) -> bytes:
+    """A PDF of one page a display, all of one size; what pages share is written once.
+
+    Without ``words`` its letters are outlines alone.
+    """
+    lines = [
+        line for page in pages for item in page.items for text in item.texts for line in text.words
+    ]
     # A number for every character of the words, from 1 on, by code point.
     used = sorted({char for line in lines for char in line.text}) if words else ()
     letters = {char: index for index, char in enumerate(used, 1)}
     states: dict[tuple[float, float], str] = {}
-    content = _content(display, letters, states)
-    return _document(display, content, letters, states)
+    contents = [_content(page, letters, states) for page in pages]
+    if len(contents) == 1:
+        contents = [["\n".join(contents[0])]]
+    return _document(pages[-1], contents, letters, states)
 
 
 def _n(value: float, digits: int = 4) -> str:
@@ -51,10 +58,12 @@ def _matrix(m: Matrix) -> str:
 
 def _content(
     display: Display, letters: dict[str, int], states: dict[tuple[float, float], str]
-) -> str:
+) -> list[str]:
+    """What a page paints: turned upright, its items one by one, turned back."""
     k = display.unit
-    out = ["q", f"{_matrix((k, 0, 0, -k, 0, display.printed[1]))} cm"]
+    parts = [f"q\n{_matrix((k, 0, 0, -k, 0, display.printed[1]))} cm"]
     for item in display.items:
+        out: list[str] = []
         if item.matrix:
             out.append(f"q {_matrix(item.matrix)} cm")
         for shape in item.shapes:
@@ -68,8 +77,8 @@ def _content(
             out.extend(_shape(shape, item.opacity, states))
         if item.matrix:
             out.append("Q")
-    out.append("Q")
-    return "\n".join(out)
+        parts += ["\n".join(out)] if out else []
+    return [*parts, "Q"]
 
 
 def _shape(shape: Shape, opacity: float, states: dict[tuple[float, float], str]) -> list[str]:
@@ -129,7 +138,7 @@ def _visual(text: str) -> str:
 
 def _document(
     display: Display,
-    content: str,
+    contents: Sequence[Sequence[str]],
     letters: dict[str, int],
     states: dict[tuple[float, float], str],
 ) -> bytes:
@@ -149,9 +158,13 @@ def _document(
         "/Lang (en) >>"
     )
     box = "[0 0 {} {}]".format(*(_n(v) for v in display.printed))
-    add("<< /Type /Pages /Kids [3 0 R] /Count 1 >>")
-    page_at = add("")
-    content_at = add(stream(content.encode("ascii")))
+    kids = " ".join(f"{3 + index} 0 R" for index in range(len(contents)))
+    add(f"<< /Type /Pages /Kids [{kids}] /Count {len(contents)} >>")
+    pages_at = [add("") for _ in contents]
+    parts_at = {
+        part: add(stream(part.encode("ascii")))
+        for part in dict.fromkeys(part for content in contents for part in content)
+    }
     resources = ""
     if states:
         said = " ".join(
@@ -180,10 +193,13 @@ def _document(
             f"/DescendantFonts [{descendant} 0 R] /ToUnicode {unicode_at} 0 R >>"
         )
         resources += f"/Font << /F0 {font_at} 0 R >> "
-    objects[page_at - 1] = (
-        f"<< /Type /Page /Parent 2 0 R /MediaBox {box} /Resources << {resources}>> "
-        f"/Contents {content_at} 0 R >>"
-    ).encode("ascii")
+    for page_at, content in zip(pages_at, contents, strict=True):
+        parts = " ".join(f"{parts_at[part]} 0 R" for part in content)
+        painted = parts if len(content) == 1 else f"[{parts}]"
+        objects[page_at - 1] = (
+            f"<< /Type /Page /Parent 2 0 R /MediaBox {box} /Resources << {resources}>> "
+            f"/Contents {painted} >>"
+        ).encode("ascii")
     subject = f"/Subject {_string(display.desc)} " if display.desc else ""
     info = add(f"<< /Title {_string(display.title)} {subject}/Producer (transformer-diagrams) >>")
     return _assemble(objects, catalog, info)

@@ -65,9 +65,10 @@ def to_pptx(displays: Sequence[Display]) -> bytes:
     about = deck.core_properties
     about.title, about.subject = displays[0].title, displays[0].desc[:255]
     about.author = about.last_modified_by = ""
+    pictures: dict[bytes, Any] = {}
     for display in displays:
         slide = deck.slides.add_slide(deck.slide_layouts[6])
-        _Slide(display, slide).write()
+        _Slide(display, slide, pictures).write()
     packed = io.BytesIO()
     deck.save(packed)
     return _without_clock(packed.getvalue())
@@ -118,8 +119,9 @@ class _Part:
 class _Slide:
     """Writes one figure onto a slide."""
 
-    def __init__(self, display: Display, slide: Any) -> None:
+    def __init__(self, display: Display, slide: Any, pictures: dict[bytes, Any]) -> None:
         self.display = display
+        self.pictures = pictures  # parts of the whole presentation
         self.slide = slide
         self.unit = display.unit
         wide, high = display.printed
@@ -130,6 +132,12 @@ class _Slide:
         self.boxes = {item.id: item for item in display.items if item.rect}
         self.parents = {item.id: item.parent for item in display.items if item.kind == "frame"}
         self.sites = self.found_sites()
+        self.owners = {  # lines by what labels call them
+            name: item
+            for item in display.items
+            if item.kind == "line"
+            for name in (item.net, item.id)
+        }
 
     def write(self) -> None:
         from pptx.oxml import parse_xml
@@ -156,8 +164,8 @@ class _Slide:
             elif item.kind == "dot":
                 layers[""][3].extend(self.shape(shape, "junction") for shape in item.shapes)
             elif item.kind == "label":
-                own = item.id if item.id in self.parents else self.owner_home(item.id)
-                layers[own][3].extend(part for text in item.texts for part in self.label(text))
+                for text in item.texts:
+                    layers[self.owner_home(item.id, text)][3].extend(self.label(text))
         for frame in reversed(frames):  # from the inside out
             parts = [*chain.from_iterable(layers.pop(frame.id))]
             whole = self.group(parts, f"{self.names[frame.id]}-frame")
@@ -168,8 +176,12 @@ class _Slide:
     def home(self, frame: str) -> str:
         return frame if frame in self.parents else ""
 
-    def owner_home(self, owner: str) -> str:
-        line = next((i for i in self.display.items if i.kind == "line" and i.id == owner), None)
+    def owner_home(self, frame: str, text: Lettering) -> str:
+        """The frame that a label belongs to, or that the line does which it belongs to."""
+        if frame in self.parents:
+            return frame
+        owner = text.label.owner if text.label else ""
+        line = self.owners.get(owner)
         return self.around(line) if line else ""
 
     def around(self, line: Item) -> str:
@@ -488,7 +500,7 @@ class _Slide:
         color = text.outlines[0].ink.fill
         png, svg, ink = _formula(spot.piece.source, text.size, label.weight, color, self.unit)
         room = self.room(Rect(at[0] + ink.left, at[1] + ink.top, ink.width, ink.height))
-        drawn, sharp = self.image(png), self.vector(svg)
+        drawn, sharp = self.image(png, "png"), self.image(svg, "svg")
         xml = (
             f"<p:pic {_SPACES}><p:nvPicPr>{self.named(plain(spot.piece.source), spot.piece.source)}"
             '<p:cNvPicPr><a:picLocks noChangeAspect="1"/></p:cNvPicPr><p:nvPr/></p:nvPicPr>'
@@ -500,21 +512,17 @@ class _Slide:
         )
         return _Part(xml, *room)
 
-    def image(self, png: bytes) -> str:
-        _, name = self.slide.part.get_or_add_image_part(io.BytesIO(png))
-        return str(name)
-
-    def vector(self, svg: bytes) -> str:
-        """The relation to a part with an SVG, the same part for the same bytes."""
+    def image(self, data: bytes, kind: str) -> str:
+        """The slide's relation to a picture, the same part of the file for the same bytes."""
         from pptx.opc.constants import RELATIONSHIP_TYPE
         from pptx.opc.package import Part
 
         package = self.slide.part.package
-        known = (p for p in package.iter_parts() if p.content_type == "image/svg+xml")
-        part = next((p for p in known if p.blob == svg), None) or Part(
-            package.next_image_partname("svg"), "image/svg+xml", package, svg
-        )
-        return str(self.slide.part.relate_to(part, RELATIONSHIP_TYPE.IMAGE))
+        if data not in self.pictures:
+            name = package.next_image_partname(kind)
+            mime = {"png": "image/png", "svg": "image/svg+xml"}[kind]
+            self.pictures[data] = Part(name, mime, package, data)
+        return str(self.slide.part.relate_to(self.pictures[data], RELATIONSHIP_TYPE.IMAGE))
 
 
 def _to_tip(line: Item) -> Curve:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import hashlib
 import re
 from base64 import b64encode
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import repeat
 
 from transformer_diagrams.layout.scene import Label
 from transformer_diagrams.render.display import (
@@ -39,6 +40,7 @@ def to_svg(
     pixels: tuple[int, int] | None = None,
     ids: str = "",
     text: bool = False,
+    steps: Sequence[int] = (),
 ) -> str:
     """The SVG text of a figure.
 
@@ -46,11 +48,32 @@ def to_svg(
     pixels  width and height instead of points, filled to the last one
     ids     what stands before the names of blocks; the figure's own name when not said
     text    words as text, with their font inside; formulas stay outlines
+    steps   when each item appears, one after the other, once; a program without CSS shows all
     """
     names = names_of(display, ids)
     writer = TextWriter(words, names, display) if text else Writer(words, names)
-    body = "".join(part + "\n" for item in display.items if (part := writer.item(item)))
-    return f"{opening(display, body, pixels=pixels)}{writer.style()}{body}</svg>\n"
+    body = "".join(
+        _timed(part, step) + "\n"
+        for item, step in zip(display.items, steps or repeat(1), strict=False)
+        if (part := writer.item(item))
+    )
+    style = writer.style() + (f"<style>{_PLAYED}</style>\n" if steps else "")
+    return f"{opening(display, body, pixels=pixels)}{style}{body}</svg>\n"
+
+
+PACE = 1.0
+"""Seconds from a step to the next."""
+
+_PLAYED = (
+    "@keyframes td-shown{from{opacity:0}}.td-step{animation:td-shown .4s backwards}"
+    "@media print,(prefers-reduced-motion:reduce){.td-step{animation:none}}"
+)
+
+
+def _timed(part: str, step: int) -> str:
+    delay = number((step - 1) * PACE)
+    timed = f'<g class="td-step" style="animation-delay:{delay}s">{part}</g>'
+    return timed if step > 1 else part
 
 
 def names_of(display: Display, ids: str = "") -> dict[str, str]:

@@ -28,6 +28,7 @@ from transformer_diagrams.spec.grammar import (
     LONGEST_LABEL,
     LONGEST_TEXT,
     MOST_FOLDS,
+    MOST_STEPS,
     RATIO_PATTERN,
     REF_PATTERN,
     TURN,
@@ -167,6 +168,7 @@ class Fields:
             "turns": self.turns,
             "year": self.year,
             "folds": self.folds,
+            "step": self.step,
             "ratio": self.aspect,
             "texts": self.texts,
             "spec-refs": self.spec_refs,
@@ -504,6 +506,14 @@ class Fields:
         if count is None or 0 <= count <= MOST_FOLDS:
             return count
         self.wrong(node, path, f"a number from 0 to {MOST_FOLDS}")
+        return None
+
+    def step(self, node: Node, path: str) -> int | None:
+        """At which step a block is shown."""
+        number = self.integer(node, path)
+        if number is None or 1 <= number <= MOST_STEPS:
+            return number
+        self.wrong(node, path, f"a number from 1 to {MOST_STEPS}")
         return None
 
     def aspect(self, node: Node, path: str) -> float | None:

@@ -37,6 +37,7 @@ DIM_NAME_PATTERN: Final = r"[A-Za-z][A-Za-z0-9_]*"
 LEAD_PATTERN: Final = rf"\.\.\.({DIM_NAME_PATTERN})?"
 RATIO_PATTERN: Final = r"(\d{1,5}(?:\.\d{1,5})?)(?::(\d{1,5}(?:\.\d{1,5})?))?"
 MOST_FOLDS: Final = 20
+MOST_STEPS: Final = 999
 LONGEST_LABEL: Final = 1_000
 LONGEST_TEXT: Final = 10_000
 
@@ -155,6 +156,7 @@ COMMON: Final = _table(
     Key("share", "block-ref", "Uses the weights of that block."),
     Key("once", "bool", "Inside a repeat: one set of weights for all turns."),
     Key("note", "text", "A remark beside the box, or under the title of the frame."),
+    Key("step", "step", "The step at which --steps spec shows it, from 1, and all that is in it."),
 )
 OP: Final = {name: key for name, key in COMMON.items() if name != "title"}
 """The common keys of an op, which has no frame."""

@@ -173,6 +173,7 @@ class Block:
     children: tuple[Block, ...] = ()  # of a structure; parallel and columns hold groups
     note: Text | None = None
     direction: str | None = None
+    step: int | None = None  # at which it is shown, in a figure in steps
 
     @property
     def dressed(self) -> bool:

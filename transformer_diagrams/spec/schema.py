@@ -26,6 +26,7 @@ from transformer_diagrams.spec.grammar import (
     LONGEST_LABEL,
     LONGEST_TEXT,
     MOST_FOLDS,
+    MOST_STEPS,
     OP,
     OP_KEY,
     OPTION,
@@ -124,6 +125,7 @@ _BY_KIND: Final[Mapping[str, Schema]] = {
     "block-ref": _ID,
     "year": {"type": "integer", "minimum": 1800, "maximum": 2200},
     "folds": {"type": "integer", "minimum": 0, "maximum": MOST_FOLDS},
+    "step": {"type": "integer", "minimum": 1, "maximum": MOST_STEPS},
     "ratio": {
         "anyOf": [
             {"type": "string", "pattern": f"^{RATIO_PATTERN}$"},

@@ -128,7 +128,20 @@ const viewer = (frame) => {
   };
   const move = (dx, dy) => { view.x += dx; view.y += dy; apply(); };
 
-  const acts = { in: () => zoom(1.4), out: () => zoom(1 / 1.4), fit };
+  // Its blocks one after the other, in the order of the data; pressed again, all at once.
+  const later = [...svg.querySelectorAll("[data-step]")], player = frame.querySelector("[data-do=play]");
+  const steps = Math.max(1, ...later.map((part) => part.dataset.step)), pace = Math.min(0.8, 16 / steps);
+  player.hidden = !later.length;
+  later.forEach((part) => { part.style.animationDelay = `${(part.dataset.step - 1) * pace}s`; });
+  let ending = 0;
+  const play = () => {
+    clearTimeout(ending);
+    const on = svg.classList.toggle("plays");
+    player.setAttribute("aria-pressed", on);
+    if (on) ending = setTimeout(play, (steps * pace + 0.4) * 1000);
+  };
+
+  const acts = { in: () => zoom(1.4), out: () => zoom(1 / 1.4), fit, play };
   frame.querySelectorAll("[data-do]").forEach((button) => button.addEventListener("click", () => acts[button.dataset.do]()));
   stage.addEventListener("wheel", (event) => {
     if (!event.ctrlKey && !event.metaKey) return; // the page scrolls as ever
