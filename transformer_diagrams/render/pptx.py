@@ -11,7 +11,6 @@ import io
 import math
 import zipfile
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from functools import cache
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
@@ -29,7 +28,7 @@ from transformer_diagrams.render.display import (
     Panel,
     Shape,
 )
-from transformer_diagrams.render.geometry import Point, straight
+from transformer_diagrams.render.geometry import Point, rounded
 from transformer_diagrams.render.path_data import Command, shape_commands
 from transformer_diagrams.render.svg import xml_attribute, xml_text
 from transformer_diagrams.text import LEADING, measure, plain, spots
@@ -407,7 +406,7 @@ class _Slide:
         if bent:
             own, place, room = bent
         else:  # more turns than a preset has
-            own, room = self.freeform(_to_tip(item))
+            own, room = self.freeform(_whole(item))
             place = _place(room)
         ends = ""
         if item.arrow:
@@ -421,7 +420,7 @@ class _Slide:
             f"<p:spPr>{place}{own}<a:noFill/>{self.stroke(ink, head=ends)}</p:spPr></p:cxnSp>"
         )
         if len(way) > 3:  # drawn elsewhere along a way of the program's own
-            free, own_room = self.freeform(_to_tip(item))
+            free, own_room = self.freeform(_whole(item))
             drawn = self.sp(own_room, free, "<a:noFill/>" + self.stroke(ink, head=ends), name)
             xml = (
                 f'<mc:AlternateContent {_SPACES} xmlns:mc="{_CHOICE}"><mc:Choice Requires="a16" '
@@ -525,12 +524,10 @@ class _Slide:
         return str(self.slide.part.relate_to(self.pictures[data], RELATIONSHIP_TYPE.IMAGE))
 
 
-def _to_tip(line: Item) -> Curve:
-    """A line as it is drawn, on to the tip of its head, which is an end of its own here."""
-    curve = line.shapes[0]
-    assert isinstance(curve, Curve)
-    before = curve.pieces[-2][2] if len(curve.pieces) > 1 else curve.start
-    return replace(curve, pieces=(*curve.pieces[:-1], straight(before, line.tip)))
+def _whole(line: Item) -> Curve:
+    """A line from its tail's border to the tip of its head, which is an end of its own here."""
+    start, pieces = rounded(line.way, line.radius)
+    return Curve(start, tuple(pieces), line.shapes[0].ink)
 
 
 def _spots(label: Label) -> tuple[PlacedPiece, ...]:

@@ -200,7 +200,7 @@ def _passes(way: Iterable[Point], at: Point) -> bool:
 
 
 def _with_trunks(display: Display, steps: tuple[int, ...]) -> Display:
-    """The display with a branch drawn from its box on where it is shown before what it leaves."""
+    """The display with a trunk before a branch that is shown earlier than the line it leaves."""
     whole: dict[str, int] = {}  # box -> the first step that shows a line from its border
     for item, at in zip(display.items, steps, strict=True):
         if item.kind == "line" and not item.trunk:
@@ -209,10 +209,9 @@ def _with_trunks(display: Display, steps: tuple[int, ...]) -> Display:
     def full(item: Item, at: int) -> Item:
         if not item.trunk or whole.get(item.tail, at + 1) <= at:
             return item
-        curve = item.shapes[0]
-        assert isinstance(curve, Curve)
-        start, pieces = rounded((*item.trunk, *item.corners), item.radius)
-        way = Curve(start, (*pieces[:-1], (*pieces[-1][:2], curve.pieces[-1][2])), curve.ink)
-        return replace(item, shapes=(way, *item.shapes[1:]))
+        own = item.shapes[0]
+        assert isinstance(own, Curve)
+        start, pieces = rounded((*item.trunk, own.start), item.radius)
+        return replace(item, over=(Curve(start, tuple(pieces), own.ink), *item.over))
 
     return replace(display, items=tuple(map(full, display.items, steps)))
