@@ -183,12 +183,12 @@ SIMPLE = {
     "shift", "pick_mask", "learned_tokens", "exp", "log", "power", "softplus", "expand", "patchify",
     "unpatchify", "select", "random_mask", "mask_replace", "roll", "window_partition",
     "window_merge", "shifted_window_mask", "fourier_features", "interpolate_position", "hungarian",
-    "scatter",
+    "scatter", "threshold_mask",
 }
 # Of these the example's number is the check: each counts by a formula of its own.
 OWN = {
     "scan", "pool2d", "upsample", "deform_sample", "sinkhorn", "contrastive", "koleo", "l1", "giou",
-    "focal", "dice", "box_corners",
+    "focal", "dice", "box_corners", "resize",
 }
 
 

@@ -192,7 +192,8 @@ def test_the_catalogue_is_complete() -> None:
         softplus power argmax sample id_map identity mean svd conv2d attention_core box
         patch_embed patchify unpatchify select expand group_norm batch_norm pool2d upsample conv1d
         window_partition window_merge roll shifted_window_mask deform_sample random_mask modulate
-        mask_replace interpolate_position weight_norm_linear fourier_features layer_scale"""
+        mask_replace interpolate_position weight_norm_linear fourier_features layer_scale resize
+        threshold_mask"""
     assert set(wanted.split()) <= set(registry.names())
 
 

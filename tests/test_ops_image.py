@@ -115,8 +115,13 @@ def test_a_frozen_batch_norm_learns_nothing_and_is_a_scale_and_a_sum() -> None:
     c = call("batch_norm", [[64, 8, 8]], {"frozen": True})
     assert c.op.params(c).as_int() == 0
     assert c.op.flops(c).as_int() == 2 * 64 * 8 * 8
-    with pytest.raises(OpFault, match="not known"):
-        run("batch_norm", [normal(4, 2, 2)], {"frozen": True}, {})
+    x, names = normal(4, 2, 2), ("mean", "variance", "gain", "bias")
+    given = {name: abs(normal(4)) for name in names}
+    mean, variance, gain, bias = (given[name][:, None, None] for name in names)
+    wanted = gain * (x - mean) / np.sqrt(variance + 1e-5) + bias
+    assert np.allclose(one("batch_norm", x, weights=given, frozen=True), wanted)
+    with pytest.raises(OpFault, match="'mean' of 'batch_norm' must be .4., but is missing"):
+        run("batch_norm", [x], {"frozen": True}, {})
 
 
 def test_groups_divide_the_channels() -> None:
@@ -151,6 +156,20 @@ def cubic(t: float) -> float:
     if t < 1:
         return (a + 2) * t**3 - (a + 3) * t**2 + 1
     return a * t**3 - 5 * a * t**2 + 8 * a * t - 4 * a if t < 2 else 0
+
+
+def test_a_map_is_read_at_another_size() -> None:
+    """Halved, each value is the mean of the four in the middle of its cell."""
+    x = normal(2, 8, 8)
+    wanted = (x[:, ::2, ::2] + x[:, 1::2, ::2] + x[:, ::2, 1::2] + x[:, 1::2, 1::2]) / 4
+    assert np.allclose(one("resize", x, height=4, width=4), wanted)
+    larger = one("upsample", x, factor=3, kind="bilinear")
+    assert np.allclose(one("resize", x, height=24, width=24), larger)
+
+
+def test_a_mask_leaves_what_is_at_least_the_threshold_and_never_nothing() -> None:
+    y = one("threshold_mask", np.array([[-1.0, 0.0, 2.0], [-3.0, -2.0, -1.0]]))
+    assert y.tolist() == [[-np.inf, 0, 0], [0, 0, 0]]
 
 
 def test_positions_of_another_grid_are_read_bicubically() -> None:

@@ -222,3 +222,32 @@ op(
         Example([[3, 2, 4]], [[3, 6, 12]], {"factor": 3, "kind": "bilinear"}, flops=1728),
     ),
 )
+
+
+def _resize_shape(c: Call) -> tuple[Shape, ...]:
+    return (c.need_axes(0, 2).with_last(c["height"], c["width"]),)
+
+
+op(
+    name="resize",
+    summary="Maps [.., h, w] read at the places of another grid [.., height, width]: a mean of the "
+    "four nearest values, or of the sixteen nearest, where both grids lie centred over the image.",
+    attrs=(
+        Attr("height", "dim", "rows of the new grid", required=True),
+        Attr("width", "dim", "its columns", required=True),
+        Attr("kind", "enum", "how values between are found", "bilinear",
+             choices=("bilinear", "bicubic")),
+    ),
+    shape=_resize_shape,
+    work=lambda c: (BLEND if c["kind"] == "bilinear" else 4 * BLEND) * _resize_shape(c)[0].numel(),
+    text=lambda c: rf"resize to ${c['height'].tex(c.tex)} \times {c['width'].tex(c.tex)}$",
+    value=lambda c, x, w: [
+        resampling(x[0].shape[-2], c.number("height"), c["kind"]) @ x[0]
+        @ resampling(x[0].shape[-1], c.number("width"), c["kind"]).T
+    ],
+    examples=(
+        Example([["d_m", "h", "w"]], [["d_m", "P", "k"]], {"height": "P", "width": "k"},
+                flops="8 k P d_m", label=r"resize to $P \times k$"),
+        Example([[3, 8, 8]], [[3, 2, 4]], {"height": 2, "width": 4, "kind": "bicubic"}, flops=768),
+    ),
+)

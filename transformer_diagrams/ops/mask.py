@@ -204,6 +204,27 @@ op(
 )
 
 
+def _threshold_value(c: Call, inputs: Arrays, weights: Tensors) -> list[Array]:
+    seen = inputs[0] >= c["at"]
+    return [_as_mask(seen | ~seen.any(axis=-1, keepdims=True))]
+
+
+op(
+    name="threshold_mask",
+    summary="0 where a value is at least `at`, else minus infinity: a predicted mask as one of "
+    "attention. A row that would leave nothing leaves all (arXiv:2112.01527).",
+    role="mask",
+    attrs=(Attr("at", "float", "the least value of what is seen", 0.0),),
+    shape=lambda c: (c.need_axes(0, 1),),
+    text=lambda c: rf"mask where $< {c['at']:g}$",
+    value=_threshold_value,
+    examples=(
+        Example([["d_t", "d_s"]], [["d_t", "d_s"]], label="mask where $< 0$"),
+        Example([[3, 5]], [[3, 5]], {"at": 0.5}),
+    ),
+)
+
+
 def _pick_mask_shape(c: Call) -> tuple[Shape, ...]:
     unify(c, "... t k", "t k", why="each target has its row of picked sources")
     return (c.x,)
