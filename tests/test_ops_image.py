@@ -120,7 +120,7 @@ def test_a_frozen_batch_norm_learns_nothing_and_is_a_scale_and_a_sum() -> None:
     mean, variance, gain, bias = (given[name][:, None, None] for name in names)
     wanted = gain * (x - mean) / np.sqrt(variance + 1e-5) + bias
     assert np.allclose(one("batch_norm", x, weights=given, frozen=True), wanted)
-    with pytest.raises(OpFault, match="'mean' of 'batch_norm' must be .4., but is missing"):
+    with pytest.raises(OpFault, match="'mean' of 'batch_norm'"):
         run("batch_norm", [x], {"frozen": True}, {})
 
 

@@ -33,6 +33,19 @@ TABLE = (
          "latent_transformer": 25_202_688 + 12_607_488},
     ),
     Published(
+        "perceiver-io-imagenet", "learned", "arXiv:2107.14795, vision-perceiver-learned",
+        62_255_848,
+        {"input": 12_911_872, "latents": 524_288, "queries": 1024, "head": 1_025_000,
+         "cross_attend": 1_578_496 + 2_101_248 + 4_202_496 + 2_101_248,
+         "latent_transformer": 25_202_688 + 12_607_488},
+    ),
+    Published(
+        "perceiver-io-imagenet", "conv", "arXiv:2107.14795, vision-perceiver-conv", 48_646_522,
+        {"input": 9536, "latents": 524_288, "queries": 1024, "head": 1_025_000,
+         "cross_attend": 871_506 + 2_101_248 + 4_202_496 + 2_101_248,
+         "latent_transformer": 25_202_688 + 12_607_488},
+    ),
+    Published(
         # The measured module has no time embedding: T d_m more here.
         "perceiver-resampler", "open-flamingo", "open_flamingo, d = 1024",
         63_019_008 + 8 * 1024,

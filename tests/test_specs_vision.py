@@ -7,7 +7,9 @@ The totals were measured on library classes of these models under their publishe
 from __future__ import annotations
 
 import pytest
-from published import by_role, counted
+from published import LIBRARY, by_role, counted
+
+from transformer_diagrams.count import inspect
 
 
 def total(id_: str, config: str | None = None, **sizes: object) -> int | None:
@@ -134,9 +136,91 @@ def test_measured_multiply_adds(spec: str, config: str, wanted: int) -> None:
     assert counted(spec, config).macs.number == wanted
 
 
+# The roles of each record, in this order; a distilled model's two heads are one role.
+ROLES = {
+    "vit": ("special_tokens", "embed_position", "patch_embed", "norm", "attention", "ffn", "head"),
+    "swin": ("patch_embed", "norm", "attention_rpb", "attention", "ffn", "patch_merging", "head"),
+    "mae": ("special_tokens", "mask_token", "patch_embed", "decoder_input", "pixel_head",
+            "position_fixed", "norm", "attention", "ffn"),
+    "clip": ("image_cls", "image_patch_embed", "image_position", "image_projection",
+             "text_position", "text_projection", "embed_token", "logit_scale", "norm",
+             "attention", "ffn"),
+}
+ROLES["deit"] = ROLES["vit"]
+BY_ROLE = (
+    ("vit", "Ti16", (192, 37_824, 147_648, 9600, 1_778_688, 3_550_464, 193_000)),
+    ("vit", "S16", (384, 75_648, 295_296, 19_200, 7_096_320, 14_178_816, 385_000)),
+    ("vit", "B16", (768, 151_296, 590_592, 38_400, 28_348_416, 56_669_184, 769_000)),
+    ("vit", "B32", (768, 38_400, 2_360_064, 38_400, 28_348_416, 56_669_184, 769_000)),
+    ("vit", "B16-384", (768, 443_136, 590_592, 38_400, 28_348_416, 56_669_184, 769_000)),
+    ("vit", "L16", (1024, 201_728, 787_456, 100_352, 100_761_600, 201_449_472, 1_025_000)),
+    ("vit", "H14", (1280, 328_960, 753_920, 166_400, 209_879_040, 419_635_200, 1_281_000)),
+    ("deit", "Ti", (384, 38_016, 147_648, 9600, 1_778_688, 3_550_464, 386_000)),
+    ("deit", "S", (768, 76_032, 295_296, 19_200, 7_096_320, 14_178_816, 770_000)),
+    ("deit", "B", (1536, 152_064, 590_592, 38_400, 28_348_416, 56_669_184, 1_538_000)),
+    ("swin", "T", (4704, 24_768, 23_322, 8_643_840, 17_274_432, 1_548_288, 769_000)),
+    ("swin", "S", (4704, 43_200, 47_658, 15_740_160, 31_453_248, 1_548_288, 769_000)),
+    ("swin", "B", (6272, 57_600, 63_544, 27_966_464, 55_896_832, 2_752_512, 1_025_000)),
+    ("swin", "L", (9408, 86_400, 95_316, 62_888_448, 125_722_752, 6_193_152, 1_537_000)),
+    ("mae", "B16", (768, 512, 590_592, 393_728, 393_984, 252_160, 55_808, 36_753_408, 73_466_880)),
+    ("mae", "L16", (1024, 512, 787_456, 524_800, 393_984, 302_592, 117_760, 109_166_592,
+     218_247_168)),
+    ("mae", "H14", (1280, 512, 753_920, 655_872, 301_644, 460_544, 183_808, 218_284_032,
+     436_432_896)),
+    ("clip", "B32", (768, 2_359_296, 38_400, 393_216, 39_424, 262_144, 25_296_896, 1, 65_536,
+     40_955_904, 81_865_728)),
+    ("clip", "B16", (768, 589_824, 151_296, 393_216, 39_424, 262_144, 25_296_896, 1, 65_536,
+     40_955_904, 81_865_728)),
+    ("clip", "L14", (1024, 602_112, 263_168, 786_432, 59_136, 589_824, 37_945_344, 1, 140_800,
+     129_110_016, 258_118_656)),
+    ("clip", "L14-336", (1024, 602_112, 590_848, 786_432, 59_136, 589_824, 37_945_344, 1,
+     140_800, 129_110_016, 258_118_656)),
+)
+
+
+@pytest.mark.parametrize(("spec", "config", "wanted"), BY_ROLE)
+def test_every_role_of_a_record(spec: str, config: str, wanted: tuple[int, ...]) -> None:
+    assert roles(spec, config) == dict(zip(ROLES[spec], wanted, strict=True))
+
+
+def in_block(spec: str, config: str, path: str) -> int | None:
+    found = inspect(LIBRARY.get(spec), LIBRARY, config=config, by_block=True)
+    assert found.blocks is not None
+    (block,) = [block for _, block in found.blocks.walk() if block.path == path]
+    return block.params.number
+
+
+@pytest.mark.parametrize(
+    ("config", "image", "text"),
+    [("B32", 85_017_600, 37_804_032), ("B16", 85_017_600, 37_804_032),
+     ("L14", 302_211_072, 85_017_600), ("L14-336", 302_211_072, 85_017_600)],
+)
+def test_attention_and_ffn_of_the_two_towers(config: str, image: int, text: int) -> None:
+    """Of B/32 and B/16 the image's is that of ViT-B/16; the text's of L/14 is the same number."""
+    for tower, wanted, width in (("image", image, "d_v"), ("text", text, "d_w")):
+        blocks = in_block("clip", config, f"columns/{tower}_tower/{tower}_blocks")
+        sizes = counted("clip", config).numbers
+        norms = 4 * sizes[width] * sizes["L_v" if tower == "image" else "L_w"]
+        assert (blocks or 0) - norms == wanted
+    vit = roles("vit", "B16")
+    assert (vit["attention"] or 0) + (vit["ffn"] or 0) == 85_017_600
+
+
+@pytest.mark.parametrize(
+    ("spec", "tower", "llm"),
+    [("llava", 303_179_776, 6_738_415_616), ("llava-1.5", 303_507_456, 6_738_415_616)],
+)
+def test_the_towers_of_llava(spec: str, tower: int, llm: int) -> None:
+    """CLIP's image tower without its projection, at 224 and 336 pixels, and Vicuna-7B alone."""
+    assert in_block(spec, "7B", "columns/vision") == tower
+    assert in_block(spec, "7B", "columns/language") == llm
+    assert roles(spec, "7B-padded")["lm_head"] == 131_334_144
+
+
 def test_what_is_trained() -> None:
     """MAE's positions are fixed; LLaVA's image encoder stays frozen in both of its stages."""
-    assert counted("mae", "B16").params.frozen.number == 111_907_840 - 111_655_680
+    for config, trained in (("B16", 111_655_680), ("L16", 329_239_296), ("H14", 656_613_964)):
+        assert counted("mae", config).params.trainable.number == trained
     assert counted("llava", "7B").params.frozen.number == 303_179_776
 
 
