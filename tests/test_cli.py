@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.request
 from pathlib import Path
 from typing import Any
 
@@ -731,6 +732,18 @@ def test_render_check_writes_nothing_and_tells_figures_that_are_old(tdx: Any, he
     assert old.err.count("is not what its spec gives now") == 2
     assert (here / "out" / "good.svg").read_bytes() == before
     assert tdx("render", "good", "--check", "-o", "-").code == 2
+
+
+def test_an_editor_finds_the_schema_where_the_setting_says(
+    tdx: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRANSFORMER_DIAGRAMS_CACHE", str(tmp_path / "a folder"))
+    ((address, globs),) = tdx("schema", "--install", "vscode").json["yaml.schemas"].items()
+    path = Path(urllib.request.url2pathname(address.removeprefix("file://")))
+    assert json.loads(path.read_text(encoding="utf-8")) == tdx("schema").json
+    assert globs
+    assert tdx("schema", "--install", "vim").code == 2
+    assert tdx("schema", "--install", "vscode", "--validate", "good").code == 2
 
 
 def test_the_hook_and_the_action_call_commands_that_there_are(tdx: Any) -> None:

@@ -11,6 +11,7 @@ import pytest
 from selection import FIGURES
 from test_spec_load import FULL
 
+from transformer_diagrams.bundled import bundled_specs
 from transformer_diagrams.errors import MAX_FAULTS, Report
 from transformer_diagrams.spec import validate
 from transformer_diagrams.spec.library import SpecLibrary
@@ -233,3 +234,17 @@ def test_faults_beyond_the_room_of_a_report_are_not_looked_for(
     found = validate.validate(data, "x.yaml").faults
     assert [fault.code for fault in found] == ["schema"] * MAX_FAULTS + ["too-many-faults"]
     assert len(looked) == MAX_FAULTS + 1
+
+
+def test_an_editor_is_given_the_bundled_ids_and_what_each_takes() -> None:
+    """The schema offers every id that `use` finds, and takes any path; the table has each."""
+    schema = build()
+    offered = schema["$defs"]["bundled"]["enum"]
+    assert offered == sorted(bundled_specs())
+    page = Path(__file__).parent.parent / "docs" / "spec.md"
+    text = page.read_text(encoding="utf-8")
+    table = text.partition("<!-- generated: bundled-parts -->")[2].partition("<!-- end -->")[0]
+    rows = {line.split("`")[1]: line for line in table.splitlines() if line.startswith("| `")}
+    assert rows.keys() == set(offered)
+    assert "| `X [d_t, d_m]` |" in rows["gqa"]
+    assert "`n_g`" in rows["gqa"]

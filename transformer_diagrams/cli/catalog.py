@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from transformer_diagrams.cli.report import Codes, summary
-from transformer_diagrams.cli.values import SpecName, json_option, specs_argument
+from transformer_diagrams.cli.values import Among, SpecName, json_option, specs_argument
 from transformer_diagrams.streams import dump, say
 
 if TYPE_CHECKING:
     from transformer_diagrams.api import Model
+
+EDITORS = ("vscode",)
 
 
 @click.command(
@@ -95,15 +97,28 @@ and as the first line of a spec:
 \b
 What the editor would mark in a file (check says more, and in better words):
   transformer-diagrams schema --validate my.yaml
+
+\b
+The line for an editor's settings, with the schema's own place:
+  transformer-diagrams schema --install vscode
 """
+)
+@click.option(
+    "--install", type=Among("editor", lambda: EDITORS),
+    help="Keep the schema in the cache folder, and print the setting that names it.",
 )
 @click.option("--validate", is_flag=True, help="Hold files against the schema, as an editor does.")
 @click.argument("specs", metavar="[FILE...]", nargs=-1, type=SpecName())
-def schema(validate: bool, specs: tuple[str, ...]) -> int:
+def schema(install: str | None, validate: bool, specs: tuple[str, ...]) -> int:
     """Print the JSON Schema of a spec (draft 2020-12), or hold files against it."""
     from transformer_diagrams.api import spec_schema
     from transformer_diagrams.cli.targets import models
 
+    if install:
+        if validate or specs:
+            raise click.UsageError("--install goes with neither --validate nor files")
+        say(dump({"yaml.schemas": {_kept_schema(): ["specs/**/*.yaml"]}}))
+        return 0
     if validate != bool(specs):
         raise click.UsageError(
             "--validate needs the files to look at"
@@ -121,6 +136,21 @@ def schema(validate: bool, specs: tuple[str, ...]) -> int:
         codes.show(report.faults)
         say(f"{model.label}: {summary(report.faults)}")
     return codes.code
+
+
+def _kept_schema() -> str:
+    """The schema as a file that stays, by its address."""
+    from transformer_diagrams import __version__, cachedir
+    from transformer_diagrams.api import spec_schema
+    from transformer_diagrams.options import ask_error
+
+    name = f"spec-{__version__}.schema.json"
+    if not cachedir.write(name, f"{dump(spec_schema())}\n".encode()):
+        raise ask_error(
+            f"the cache folder '{cachedir.cache_root()}' cannot be written",
+            f"name another in ${cachedir.ENV}, or keep the output of `schema` yourself",
+        )
+    return (cachedir.cache_root() / name).absolute().as_uri()
 
 
 @click.command(

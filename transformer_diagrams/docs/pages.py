@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from transformer_diagrams.docs import (
+    bundled_parts,
     consoles,
     gallery,
     language,
@@ -31,6 +32,7 @@ PAGES: tuple[str, ...] = (
 
 # Name in a marker -> what makes the text; it is given the root of the checkout.
 PARTS: Mapping[str, Callable[[Path], str]] = {
+    **bundled_parts.PARTS,
     **consoles.PARTS,
     **gallery.PARTS,
     **language.PARTS,

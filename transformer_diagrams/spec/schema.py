@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from transformer_diagrams.bundled import bundled_specs
 from transformer_diagrams.ops import registry
 from transformer_diagrams.ops.registry import Attr
 from transformer_diagrams.spec.grammar import (
@@ -133,7 +134,8 @@ _BY_KIND: Final[Mapping[str, Schema]] = {
         ]
     },
     "texts": _array(_text(LONGEST_LABEL)),
-    "spec-ref": {**_text(LONGEST_TEXT), "minLength": 1},
+    # An editor offers the bundled ids; any other id or path will do.
+    "spec-ref": {"anyOf": [_ref("bundled"), {**_text(LONGEST_TEXT), "minLength": 1}]},
     "spec-refs": _array({**_text(LONGEST_LABEL), "minLength": 1}),
     "config-name": {**_text(LONGEST_LABEL), "minLength": 1},
     "dim": _ref("size"),
@@ -319,6 +321,7 @@ def build() -> Schema:
             "source": _mapping(SOURCE),
             "show": _mapping(SHOW),
             "claim": _mapping(CLAIM),
+            "bundled": {"enum": sorted(bundled_specs())},
             "input": _mapping(INPUT),
             "output": _mapping(OUTPUT),
             "config": {
