@@ -379,6 +379,46 @@ def test_sizes_that_no_config_has() -> None:
     assert found["latent_transformer"] == layers * (6 * d * d + 10 * d)
 
 
+def vit_block(d: int) -> int:
+    return 12 * d * d + 13 * d
+
+
+# Sizes that no config sets, against the closed formulas of the papers' architectures.
+UNSEEN = (
+    ("dinov2-backbone", {"d_m": 48, "n_h": 4, "L": 3, "r": 7, "P": 8, "H": 64, "G": 9,
+                         "registers": True},
+     3 * 64 * 48 + 48 + 48 + 48 + 7 * 48 + (81 + 1) * 48 + 3 * (vit_block(48) + 2 * 48) + 2 * 48),
+    ("dino-head", {"d_m": 20, "d_h": 30, "d_b": 8, "K": 50},
+     20 * 30 + 30 + square(30) + 30 * 8 + 8 + 50 * 8 + 50),
+    ("siglip", {"d_m": 64, "n_h": 4, "L": 2, "P": 8, "H": 32, "V": 100, "T": 9},
+     3 * 64 * 64 + 64 + 16 * 64 + 100 * 64 + 9 * 64 + 4 * vit_block(64) + 2 * 128
+     + vit_block(64) - 2 * 64 + 64 + square(64) + 2),
+    ("idefics2-connector", {"N": 11, "d_v": 6, "d_p": 20, "d_m": 8, "R": 5, "n_h": 4, "n_g": 2,
+                            "d_K": 3, "d_h": 24, "L": 2},
+     2 * 6 * 20 + 20 * 8 + 5 * 8 + 2 * (2 * 8 * 12 + 2 * 8 * 6 + 3 * 8 + 3 * 8 * 24) + 8),
+    ("deformable-detr", {"a": 3, "b": 5, "N_q": 7, "n_o": 2, "d_m": 64, "n_h": 4, "K": 3, "L": 2,
+                         "d_h": 96, "C": 11},
+     23_454_912 + 64 * (512 + 1024 + 2048 + 9 * 2048 + 4) + 4 * 2 * 64 + 4 * 64
+     + 4 * (square(64, 2) + 3 * 4 * 3 * 4 * 65) + 2 * square(64, 4)
+     + 4 * (2 * 64 * 96 + 96 + 64) + 10 * 2 * 64 + 7 * 128 + 65 * 2 + 65 * 11
+     + square(64, 2) + 65 * 4),
+    ("mask2former-decoder", {"a": 2, "b": 3, "N_q": 9, "d_m": 32, "d_e": 16, "n_h": 4, "d_h": 40,
+                             "R": 2, "C": 5},
+     6 * (square(32, 8) + 2 * 32 * 40 + 40 + 32 + 6 * 32) + 2 * 32 + 2 * 9 * 32 + 3 * 32
+     + 33 * 6 + square(32, 2) + 33 * 16),
+    ("perceiver-io-imagenet", {"input": "learned", "H": 8, "M": 5, "d_p": 10, "d_l": 24, "n_h": 2,
+                               "L": 3, "n_b": 4, "C": 7},
+     4 * 10 + 64 * 10 + square(10) + 5 * 24 + 24 + 3 * (6 * 24**2 + 10 * 24) + 25 * 7
+     + (2 * 24 + 2 * 20 + 25 * 20 + square(20, 2) + 21 * 24 + 2 * 24 + square(24, 2))
+     + (4 * 24 + square(24, 4) + 2 * 24 + square(24, 2))),
+)
+
+
+@pytest.mark.parametrize(("spec", "sizes", "wanted"), UNSEEN)
+def test_unseen_sizes(spec: str, sizes: dict[str, object], wanted: int) -> None:
+    assert counted(spec, None, **sizes).params.total.number == wanted
+
+
 RNG = np.random.default_rng(3)
 
 
