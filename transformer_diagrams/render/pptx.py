@@ -49,7 +49,7 @@ _SPACES = (
     'xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main"'
 )
 _CHOICE = "http://schemas.openxmlformats.org/markup-compatibility/2006"
-_OFFICE = "http://schemas.microsoft.com/office/drawing/2014/main"  # of 2016 and later
+_OFFICE = "http://schemas.microsoft.com/office/drawing/2017/model3d"  # what it knows alone
 _SVG = "http://schemas.microsoft.com/office/drawing/2016/SVG/main"
 
 
@@ -419,12 +419,12 @@ class _Slide:
             f"<p:cNvCxnSpPr>{glued}</p:cNvCxnSpPr><p:nvPr/></p:nvCxnSpPr>"
             f"<p:spPr>{place}{own}<a:noFill/>{self.stroke(ink, head=ends)}</p:spPr></p:cxnSp>"
         )
-        if len(way) > 3:  # drawn elsewhere along a way of the program's own
+        if len(way) > 2:  # drawn elsewhere along a way of the program's own
             free, own_room = self.freeform(_whole(item))
             drawn = self.sp(own_room, free, "<a:noFill/>" + self.stroke(ink, head=ends), name)
             xml = (
-                f'<mc:AlternateContent {_SPACES} xmlns:mc="{_CHOICE}"><mc:Choice Requires="a16" '
-                f'xmlns:a16="{_OFFICE}">{xml}</mc:Choice><mc:Fallback>{drawn.xml}</mc:Fallback>'
+                f'<mc:AlternateContent {_SPACES} xmlns:mc="{_CHOICE}"><mc:Choice Requires="am3d" '
+                f'xmlns:am3d="{_OFFICE}">{xml}</mc:Choice><mc:Fallback>{drawn.xml}</mc:Fallback>'
                 "</mc:AlternateContent>"
             )
         extra = item.shapes[1 + bool(item.arrow) :]
@@ -515,18 +515,20 @@ class _Slide:
         """The slide's relation to a picture, the same part of the file for the same bytes."""
         from pptx.opc.constants import RELATIONSHIP_TYPE
         from pptx.opc.package import Part
+        from pptx.opc.packuri import PackURI
 
-        package = self.slide.part.package
         if data not in self.pictures:
-            name = package.next_image_partname(kind)
+            name = PackURI(f"/ppt/media/image{len(self.pictures) + 1}.{kind}")
             mime = {"png": "image/png", "svg": "image/svg+xml"}[kind]
-            self.pictures[data] = Part(name, mime, package, data)
+            self.pictures[data] = Part(name, mime, self.slide.part.package, data)
         return str(self.slide.part.relate_to(self.pictures[data], RELATIONSHIP_TYPE.IMAGE))
 
 
 def _whole(line: Item) -> Curve:
-    """A line from its tail's border to the tip of its head, which is an end of its own here."""
-    start, pieces = rounded(line.way, line.radius)
+    """A line to the tip of its head, which is an end of its own here; where it is shown before
+    the line that it leaves, from its tail's border."""
+    trunk = line.trunk if line.over else ()
+    start, pieces = rounded((*trunk, *line.corners[:-1], line.tip), line.radius)
     return Curve(start, tuple(pieces), line.shapes[0].ink)
 
 
