@@ -182,7 +182,8 @@ def test_averaged_copies_count_but_are_not_trained() -> None:
         )
         params = inspect(spec_of(text), Texts({"plain": plain})).params
         assert str(params.total.formula) == "3 d_m^2"
-        assert str(params.frozen.formula) == "d_m^2"
+        assert str(params.averaged.formula) == "d_m^2"
+        assert str(params.frozen.formula) == "0"
         assert str(params.trainable.formula) == "2 d_m^2"
 
 
@@ -349,6 +350,9 @@ def test_only_the_lines_that_are_printed_are_defined() -> None:
     assert defined(linear) == ["total"]
     frozen = "{op: linear, out: d_m, bias: false, mark: frozen}"
     assert defined(frozen) == ["total", "trained", "frozen"]
+    averaged = "{group: [{op: linear, out: d_m, bias: false, mark: frozen}], mark: ema}"
+    assert defined(averaged) == ["total", "trained", "averaged"]
+    assert defined(f"{averaged}, {frozen}") == ["total", "trained", "frozen", "averaged"]
     bank = "{op: experts, experts: 8, hidden: d_m, top_k: 2}"
     assert defined(bank) == ["total", "active per token"]
     assert defined(f"{frozen}, {bank}") == ["total", "active per token", "trained", "frozen"]

@@ -303,6 +303,15 @@ def test_what_is_trained_beside_frozen_models(spec: str, config: str, trained: i
     assert counted(spec, config).params.trainable.number == trained
 
 
+def test_a_teacher_is_an_average_of_all_that_its_student_has() -> None:
+    params = counted("dino", "S16").params
+    assert params.averaged.number == 44_017_792
+    assert params.frozen.number == 65_536
+    assert counted("dinov2", "L14").params.averaged.number == (
+        304_368_640 + 57_545_088 + 40_505_600
+    )
+
+
 def test_what_the_second_stage_leaves_out() -> None:
     """Text FFNs, embeddings and the LM head."""
     first, second = by_role(counted("qformer-stage1", "base")), by_role(

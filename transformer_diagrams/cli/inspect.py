@@ -168,6 +168,7 @@ def _quoted(found: Inspection) -> dict[str, Amount]:
         **{f"  {role}": amount for role, amount in params.by_role.items()},
         "active per token": params.active,
         "frozen": params.frozen,
+        "averaged": params.averaged,
         "cache per token": cached.per_token,
         "cache in windows, at most": cached.capped,
         "cache per source token": cached.per_source_token,
@@ -259,9 +260,14 @@ def text_of(found: Inspection) -> str:
     if params.active.exact != params.total.exact:
         rows.append(("active per token", params.active))
         told.append("active per token")
-    if _is_some(params.frozen):
-        rows += [("trained", params.trainable), ("frozen", params.frozen)]
-        told += ["trained", "frozen"]
+    apart = [
+        (name, amount)
+        for name, amount in (("frozen", params.frozen), ("averaged", params.averaged))
+        if _is_some(amount)
+    ]
+    if apart:
+        rows += [("trained", params.trainable), *apart]
+        told += ["trained", *(name for name, _ in apart)]
     meaning = {
         **PARAMS, "active per token": PARAMS["active"], "trained": PARAMS["trainable"]
     }  # fmt: skip

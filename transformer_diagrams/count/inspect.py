@@ -90,6 +90,7 @@ class Inspection:
                 "active": params.active.number,
                 "trainable": params.trainable.number,
                 "frozen": params.frozen.number,
+                "averaged": params.averaged.number,
                 "by_role": {role: a.number for role, a in params.by_role.items()},
                 "formula": str(params.total.formula),
                 "active_formula": str(params.active.formula),

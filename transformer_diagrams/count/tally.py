@@ -23,6 +23,11 @@ ONE = const(1)
 ZERO = const(0)
 
 
+def _marked(inner: str | None, outer: str | None) -> str | None:
+    """The nearer of two marks, but for an averaged copy, which is one as a whole."""
+    return outer if outer == "ema" else inner or outer or None
+
+
 @dataclass(frozen=True, slots=True)
 class WeightKey:
     """What is known of a weight from inside: None is left to whoever uses the spec."""
@@ -180,7 +185,7 @@ class Adder:
         outer, mark, once, shared = None, None, False, False
         for block in self._around(atom):
             outer = outer or block.counts_as
-            mark = mark or block.mark or None
+            mark = _marked(mark, block.mark)
             once = once or block.once
             shared = shared or block.share is not None
         if own is not None and own.counts_as:
@@ -255,7 +260,9 @@ class Adder:
                 if inside.once and not key.once:
                     scaled, pending = self.once_times(atom.structure)
                     scaled = scaled * self.frame.copies.get(block.id, ONE)
-                resolved = WeightKey(inside.role or own_role, inside.mark or key.mark, pending)
+                resolved = WeightKey(
+                    inside.role or own_role, _marked(inside.mark, key.mark), pending
+                )
                 self.tally.add(resolved, params * scaled, active * scaled)
         lead = self.frame.leads.get(atom.index)
         each = ONE if lead is None else lead.numel()

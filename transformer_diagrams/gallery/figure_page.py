@@ -184,8 +184,11 @@ def rows(record: Record) -> dict[str, Any]:
         found.append(
             row("Active per token", formulas["params"]["active_formula"], "params", "active")
         )
-    if any(_at(c, "params", "frozen") for c in every):
-        found.append(row("Frozen", "", "params", "frozen"))
+    found += [
+        row(name.title(), "", "params", name)
+        for name in ("frozen", "averaged")
+        if any(_at(c, "params", name) for c in every)
+    ]
     if formulas["kv_cache"]["formula"] != "0":
         found.append(
             row("KV cache per token", formulas["kv_cache"]["formula"], "kv_cache", "per_token",
