@@ -13,6 +13,7 @@ import transformer_diagrams as td
 from transformer_diagrams import run
 from transformer_diagrams.cli.app import run as main
 from transformer_diagrams.errors import DiagramError
+from transformer_diagrams.run.arrays import Weights
 from transformer_diagrams.run.execute import fits
 from transformer_diagrams.run.formulas import bare
 from transformer_diagrams.run.tensors import drawn
@@ -346,6 +347,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     Path("tiny.yaml").write_text(TINY, encoding="utf-8")
     np.savez("x.npz", x=X)
+    np.savez("words.npz", x=np.array([["a"]]))
+    np.save("x.npy", X)
     save_file({"f.W": np.eye(4, dtype=np.float32), "f.b": np.ones(4, np.float32)}, "w.safetensors")
     return tmp_path
 
@@ -363,6 +366,28 @@ def test_the_command_runs_on_files(folder: Path, capsys: pytest.CaptureFixture[s
         assert np.allclose(out["y"], np.maximum(X + 1, 0))
 
 
+def test_weights_may_be_bfloat16(folder: Path) -> None:
+    values = {"f.W": np.arange(16, dtype=np.float32).reshape(4, 4) - 8, "f.b": np.ones(4)}
+    head, data = {}, b""
+    for name, value in values.items():
+        halves = (value.astype("<f4").view("<u4") >> 16).astype("<u2").tobytes()
+        head[name] = {"dtype": "BF16", "shape": value.shape,
+                      "data_offsets": [len(data), len(data) + len(halves)]}
+        data += halves
+    text = json.dumps(head).encode()
+    Path("half.safetensors").write_bytes(len(text).to_bytes(8, "little") + text + data)
+    ran = td.load("tiny.yaml").run({"x": X}, Weights("half.safetensors"))
+    assert np.allclose(ran.outputs["y"], np.maximum(X @ values["f.W"] + 1, 0))
+
+
+@pytest.mark.parametrize(("tokens", "words"), [([3, 9], "cannot take 9"), ([-1], "cannot take -1"),
+                                               ([0.5], "must hold whole numbers")])
+def test_a_token_that_the_table_lacks_is_told(tokens: list[float], words: str) -> None:
+    sizes = {"d_m": 4, "n_h": 2, "n_g": 1, "d_h": 4, "L": 1, "V": 9}
+    with pytest.raises(DiagramError, match=words):
+        td.load("llama3").run({"tokens": np.array(tokens)}, set=sizes)
+
+
 def test_the_same_seed_gives_the_same_words(capsys: pytest.CaptureFixture[str]) -> None:
     def told(seed: int) -> str:
         assert main(["run", "gqa", "--seed", str(seed)]) == 0
@@ -376,6 +401,8 @@ def test_the_same_seed_gives_the_same_words(capsys: pytest.CaptureFixture[str]) 
     [
         ("--weights x.npz", "x.npz"),
         ("--weights none.safetensors", "none.safetensors"),
+        ("--inputs x.npy", "it holds one array, without a name"),
+        ("--inputs words.npz", "'x' must hold real numbers"),
         ("--inputs w.safetensors", "an .npz file, as numpy.savez writes it"),
         ("--set d_m=5 --weights w.safetensors", "'f.W' has another shape"),
         ("--only nothing", "no output has the name 'nothing'"),
@@ -387,3 +414,38 @@ def test_a_wrong_file_or_name_is_told(
 ) -> None:
     assert main(["run", "tiny.yaml", *line.split()]) in (1, 2)
     assert words in capsys.readouterr().err
+
+
+# -- every bundled spec -----------------------------------------------------------------------
+
+SPECS = Path(__file__).parent.parent / "specs"
+LARGE = {"deformable-detr", "mask2former-pixel-decoder", "clip-rn50", "maskformer", "resnet50",
+         "llava-1.5", "mae"}
+EVERY = [
+    pytest.param(path.stem, id=path.stem,
+                 marks=[pytest.mark.slow] if folder in ("vision", "multimodal") else [])
+    for folder in ("attention", "blocks", "models", "multimodal", "parts", "position", "vision")
+    for path in sorted((SPECS / folder).glob("*.yaml"))
+    if path.stem not in LARGE
+]
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("name", EVERY)
+def test_a_bundled_spec_runs_or_says_what_has_no_value(name: str) -> None:
+    misfits = []
+
+    def watch(name: str, shape: Any, value: Any) -> None:
+        if not fits(shape, value.shape):
+            misfits.append((name, str(shape), value.shape))
+
+    try:
+        outputs = td.load(name).run(watch=watch).outputs
+    except DiagramError as refused:
+        (fault,) = refused.faults
+        assert fault.code == "no-value"
+        known = ("does not say what it computes", "needs a number for", "a cost is not finite")
+        assert any(words in fault.message for words in known)
+        return
+    assert outputs
+    assert not misfits

@@ -74,7 +74,7 @@ def _conv_value(c: Call, inputs: Arrays, weights: Tensors) -> list[Array]:
     seen = seen[(..., *every, *[slice(None, None, spread)] * axes)]
     places, taps = "hw"[:axes], "ij"[:axes]
     parts = [
-        np.einsum(f"...c{places}{taps},oc{taps}->...o{places}", part, weight)
+        np.einsum(f"...c{places}{taps},oc{taps}->...o{places}", part, weight, optimize=True)
         for part, weight in zip(
             np.split(seen, groups, axis=-2 * axes - 1), np.split(weights["W"], groups),
             strict=True,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -18,9 +20,10 @@ def read_npz(path: str) -> dict[str, Array]:
     :raises DiagramError: when it cannot be read, or holds something else than numbers.
     """
     try:
-        with np.load(path, allow_pickle=False) as file:
-            if not hasattr(file, "files"):
-                raise ValueError("it holds one array, without a name")
+        file = np.load(path, allow_pickle=False)
+        if not hasattr(file, "files"):
+            raise ValueError("it holds one array, without a name")
+        with file:
             return {name: file[name] for name in file.files}
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise _unreadable(path, error, "an .npz file, as numpy.savez writes it") from error
@@ -60,10 +63,21 @@ class Weights(Mapping[str, Array]):
         if name not in self._names:
             raise KeyError(name)
         try:
+            if self._file.get_slice(name).get_dtype() == "BF16":
+                return self._bfloat16(name)
             return self._file.get_tensor(name)
-        except (TypeError, ValueError) as error:  # a type that NumPy lacks, such as bfloat16
-            where, known = f"{self._path}: {name}", "float64, float32 or float16"
+        except (TypeError, ValueError, OSError, KeyError) as error:  # a type that NumPy lacks
+            where, known = f"{self._path}: {name}", "floats of 16, 32 or 64 bits"
             raise _unreadable(where, error, known) from error
+
+    def _bfloat16(self, name: str) -> Array:
+        """Numbers of a type that NumPy lacks: the upper halves of float32."""
+        with Path(self._path).open("rb") as file:
+            length = int.from_bytes(file.read(8), "little")
+            entry = json.loads(file.read(length))[name]
+            file.seek(8 + length + entry["data_offsets"][0])
+            halves = np.fromfile(file, dtype="<u2", count=math.prod(entry["shape"]))
+        return (halves.astype(np.uint32) << 16).view(np.float32).reshape(entry["shape"])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)

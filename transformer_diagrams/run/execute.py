@@ -139,8 +139,11 @@ class _Run:
             return None
         self.used.add(name)
         value = np.asarray(self.inputs[name])
-        if dtype == "float":
+        if dtype == "float" and value.dtype.kind in "fiub":
             return value.astype(np.float64)
+        if dtype == "float":
+            raise fault("bad-value", f"'{name}' must hold real numbers", found=str(value.dtype),
+                        expected="float64")
         if value.dtype.kind not in "iub":
             raise fault("bad-value", f"'{name}' must hold whole numbers", found=str(value.dtype),
                         expected="int64" if dtype == "int" else "bool")
@@ -205,6 +208,9 @@ class _Run:
                         expected=f"an array {list(wanted)}",
                         hint=did_you_mean(name, self.weights, what="tensor"))
         value = np.asarray(self.weights[name])
+        if value.dtype.kind not in "fiub":
+            raise fault("bad-value", f"'{name}' must hold real numbers", at,
+                        found=str(value.dtype), expected="float64")
         value = value[self.lead[: max(value.ndim - len(wanted), 0)]]  # one element of a batch
         if value.shape != wanted:
             raise fault("bad-shape", f"'{name}' has another shape", at,
