@@ -63,7 +63,8 @@ def test_every_state_in_the_browser(tab: Any, figures: dict[str, Any], id: str) 
         ):
             assert params == state
             assert ref.difference(id, state, got) <= ref.TOLERANCE, state
-            wanted = svg(figure.drawing(**state), figure.size, paint)
+            named = {"head": f'<g id="{id}-drawing">', "tail": "</g>"}
+            wanted = svg(figure.drawing(**state), figure.size, paint, **named)
             assert same_picture(wanted, picture) == "", state
             assert sentence == figure.summary(**state)
             heights.add(height)

@@ -40,6 +40,7 @@ class Figure:
     size     width and height of the drawing, in its own units (CSS pixels when not scaled)
     build    gets a sketch and the sliders' traced values, adds marks, outputs and the summary
     made     how to make this figure again: what Python call (figures with own data differ)
+    panels   left and right of each part that can stand by itself; a narrow page stacks them
     """
 
     id: str
@@ -51,6 +52,7 @@ class Figure:
     build: Build = field(repr=False)
     made: str = ""
     options: str = ""
+    panels: tuple[tuple[float, float], ...] = ()
 
     def __post_init__(self) -> None:
         for slider in self.sliders:

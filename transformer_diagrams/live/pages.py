@@ -20,6 +20,7 @@ from transformer_diagrams.errors import did_you_mean
 from transformer_diagrams.live import draw, words
 from transformer_diagrams.live.evaluate import needed
 from transformer_diagrams.live.glyphs import ALWAYS, font_css
+from transformer_diagrams.live.numbers import coordinate
 from transformer_diagrams.live.palette import palette
 from transformer_diagrams.live.sketch import Choice, Mark, Points, Ramp
 from transformer_diagrams.live.slider import Slider
@@ -167,6 +168,7 @@ def fragment(
     picture = draw.svg(
         figure.drawing(**at), figure.size, draw.css_paint(palette("light")),
         root=f' role="img" aria-labelledby="{key}-title" aria-describedby="{key}-summary"',
+        head=f'<g id="{key}-drawing">', tail="</g>",
     )  # fmt: skip
     return (
         f'<figure class="lv" id="{key}">'
@@ -174,7 +176,7 @@ def fragment(
         f'<p class="claim">{rich(figure.claim)}</p>'
         f'<form class="controls" autocomplete="off" aria-labelledby="{key}-title">{sliders}'
         '<button type="button" class="reset">Reset</button></form>'
-        f'<div class="drawing">{picture}</div>'
+        f'<div class="drawing">{picture}{_panels(figure, key)}</div>'
         f'<p class="summary" id="{key}-summary" aria-live="polite"><span>{escape(sentence)}</span>'
         f'<span class="room" aria-hidden="true">{escape(_longest(figure, sentence))}</span></p>'
         f'<p class="printed">{escape(figure.state_text(**at))}</p>'
@@ -190,6 +192,32 @@ def fragment(
         f'aria-label="Numbers of {escape(draw.said(figure.title))}"></div></details>'
         f"{data_block(_data(figure, at, order, number))}</figure>"
     )
+
+
+LEAST = 11 / 13
+"""CSS pixels that a unit of a drawing takes at least: its smallest letters, of 13, are 11 then."""
+NARROW = 358  # pixels that a phone of 390 has beside a page's margins
+
+
+def _panels(figure: Figure, key: str) -> str:
+    """The drawing for a narrow page: its panels one below the other, each the drawing itself seen
+    through a window. One that is still too wide says that it scrolls."""
+    high = coordinate(figure.size[1])
+    out = []
+    for left, right in figure.panels or ((0.0, figure.size[0]),):
+        wide = coordinate(right - left)
+        drawn = (
+            f'<svg viewBox="{coordinate(left)} 0 {wide} {high}" aria-hidden="true" '
+            f'width="{coordinate((right - left) * LEAST)}">'
+            f'<use href="#{key}-drawing"/></svg>'
+        )
+        if (right - left) * LEAST <= NARROW:
+            out.append(f'<div class="panel">{drawn}</div>')
+        else:
+            said = f'role="region" tabindex="0" aria-label="{escape(draw.said(figure.title))}"'
+            more = '<p class="more">Scroll sideways for more.</p>'
+            out.append(f'<div class="panel" {said}>{drawn}</div>{more}')
+    return f'<div class="panels">{"".join(out)}</div>'
 
 
 def rich(text: str) -> str:

@@ -236,7 +236,7 @@ const live = (figure, common) => {
     return kept[i];
   };
 
-  const groups = svg.querySelectorAll(":scope > g");
+  const groups = svg.querySelectorAll(":scope > g > g");
   const drawn = spec.marks.map(({ group, attrs, text, place }) => ({
     attrs: Object.entries(attrs), text, place, seen: new Map(), before: new Map(),
     group: groups[group], elements: [...groups[group].children],
@@ -370,6 +370,7 @@ const live = (figure, common) => {
     clone.setAttribute("viewBox", `0 0 ${w} ${high}`);
     clone.setAttribute("width", w);
     clone.setAttribute("height", high);
+    clone.firstElementChild.replaceWith(...clone.firstElementChild.children); // its name is the page's
     for (const name of ["class", "aria-labelledby", "aria-describedby"]) clone.removeAttribute(name);
     const line = spec.sliders.map((s) => `${s.said} ${shown(s)}`).join("   \u00b7   ");
     add("text", { x: w / 2, y: high - 12, "font-size": 13, "text-anchor": "middle", fill: "var(--soft)" }, line);

@@ -41,6 +41,7 @@ def clock_hands() -> Figure:
         ),
         build,
         made='figure("clock-hands")',
+        panels=((0.0, 490.0), (520.0, WIDTH)),
     )  # fmt: skip
 
 

@@ -78,6 +78,7 @@ def cost_matrix() -> Figure:
         ),
         _build,
         made='figure("cost-matrix")',
+        panels=((0.0, 575.0), (590.0, WIDTH)),
     )  # fmt: skip
 
 

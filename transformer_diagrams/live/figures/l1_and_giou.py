@@ -37,6 +37,7 @@ def l1_and_giou() -> Figure:
         ),
         lambda s, p: _build(s, p),
         made='figure("l1-and-giou")',
+        panels=((0.0, 600.0), (610.0, WIDTH)),
     )  # fmt: skip
 
 

@@ -67,6 +67,7 @@ def several_heads(data: Sentence | None = None, *, source: str = "") -> Figure:
         ),
         build,
         made='figure("several-heads")' if not own else f"several_heads({called(source)})",
+        panels=((0.0, FIELD - 10), (FIELD - 10, WIDTH)),
         options=f" --data {shlex.quote(source)}" if source else "",
     )  # fmt: skip
 

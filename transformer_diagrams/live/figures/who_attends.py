@@ -85,6 +85,7 @@ def who_attends(data: Sentence | None = None, *, source: str = "") -> Figure:
         ),
         build,
         made='figure("who-attends")' if not own else f"who_attends({called(source)})",
+        panels=((0.0, 540.0), (540.0, WIDTH)),
         options=f" --data {shlex.quote(source)}" if source else "",
     )  # fmt: skip
 

@@ -40,6 +40,7 @@ def why_sqrt_dk() -> Figure:
         ),
         build,
         made='figure("why-sqrt-dk")',
+        panels=((0.0, 490.0), (500.0, WIDTH)),
     )  # fmt: skip
 
 
