@@ -203,6 +203,7 @@ def _near(a: Image.Image, b: Image.Image) -> float:
 
 
 @pytest.mark.tool
+@pytest.mark.slow
 @pytest.mark.skipif(
     shutil.which("soffice") is None or shutil.which("pdftoppm") is None, reason="no LibreOffice"
 )

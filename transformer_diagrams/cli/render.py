@@ -81,7 +81,7 @@ class Formats(NamesType):
     help="What the ids of blocks in an SVG begin with; the spec's when not said.",
 )  # fmt: skip
 @click.option(
-    "--steps", type=Among("order", lambda: STEPS),
+    "--steps", type=Among("choice", lambda: STEPS),
     help="Reveal the figure in the order of its data, or as `step:` says: pages of a PDF, slides "
     "of a PPTX, numbered SVGs or PNGs.",
 )  # fmt: skip
