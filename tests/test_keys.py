@@ -192,7 +192,7 @@ OTHER: dict[str, dict[str, Any]] = {
     },
     "show": {
         "shapes": "none", "where": True, "config": "one", "legend": True, "frame": True,
-        "direction": "right", "fold": 1, "aspect": "9:1",
+        "direction": "right", "fold": 1, "aspect": "9:1", "theme": "slides",
     },
 }  # fmt: skip
 def used(spec: Spec) -> Any:

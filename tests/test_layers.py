@@ -45,7 +45,7 @@ ARROWS: dict[str, set[str]] = {
     "graph": {"spec", "graph.ir"},
     "graph.ir": {"ops"},
     "options": {"graph"},
-    "spec": {"ops", "bundled", "reading"},
+    "spec": {"ops", "bundled", "reading", "theme"},
     "ops": {"dims", "roles"},
     "dims": {"errors"},
     "roles": set(),

@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from transformer_diagrams import theme
+from transformer_diagrams import pipeline, theme
 from transformer_diagrams.api import Model
 from transformer_diagrams.errors import DiagramError
+from transformer_diagrams.options import settle
+from transformer_diagrams.render.texture import WIDE
 from transformer_diagrams.roles import ROLES
 from transformer_diagrams.theme.theme import _read
 
@@ -26,6 +28,11 @@ SIGHT = {
         (0.367322, 0.860646, -0.227968),
         (0.280085, 0.672501, 0.047413),
         (-0.011820, 0.042940, 0.968881),
+    ),
+    "tritan": (
+        (1.255528, -0.076749, -0.178779),
+        (-0.078411, 0.930809, 0.147602),
+        (0.004733, 0.691367, 0.303900),
     ),
 }
 # Roles whose boxes touch in most figures.
@@ -54,6 +61,7 @@ NEIGHBOURS = [
     "ffn-activation",
 ]
 LEAST_DELTA_E = 5.0  # CIE 1976; 2.3 is just noticeable side by side
+ANY_DELTA_E = 3.3
 LEAST_GREY = 1.2  # difference of L*
 
 
@@ -90,6 +98,10 @@ def seen(color: str, sight: str) -> tuple[float, float, float]:
     rgb = linear(color)
     turned = [sum(a * b for a, b in zip(row, rgb, strict=True)) for row in SIGHT[sight]]
     return lab([min(1.0, max(0.0, v)) for v in turned])
+
+
+def apart(one: tuple[float, float, float], other: tuple[float, float, float]) -> float:
+    return sum((x - y) ** 2 for x, y in zip(one, other, strict=True)) ** 0.5
 
 
 @pytest.mark.parametrize("name", theme.NAMES)
@@ -134,9 +146,50 @@ def test_text_has_contrast_everywhere(name: str) -> None:
 def test_neighbours_differ_in_grey_and_for_colour_blind_readers(name: str, pair: str) -> None:
     a, b = (theme.get(name).roles[role].fill for role in pair.split("-"))
     assert abs(lab(linear(a))[0] - lab(linear(b))[0]) >= LEAST_GREY
-    for sight in SIGHT:
-        apart = sum((x - y) ** 2 for x, y in zip(seen(a, sight), seen(b, sight), strict=True))
-        assert apart**0.5 >= LEAST_DELTA_E, sight
+    for sight in ("protan", "deutan"):
+        assert apart(seen(a, sight), seen(b, sight)) >= LEAST_DELTA_E, sight
+
+
+@pytest.mark.parametrize("name", ["paper", "slides", "dark"])
+def test_any_two_roles_differ_for_every_reader(name: str) -> None:
+    """By colour under full protanopia, deuteranopia and tritanopia, or by the outline."""
+    roles = {r: s for r, s in theme.get(name).roles.items() if r not in ("output", "container")}
+    for (one, a), (other, b) in itertools.combinations(roles.items(), 2):
+        if (a.dash, a.weight) != (b.dash, b.weight):
+            continue
+        for sight in SIGHT:
+            assert apart(seen(a.fill, sight), seen(b.fill, sight)) >= ANY_DELTA_E, (one, other)
+
+
+def test_roles_in_print_differ_by_texture_or_line_alone() -> None:
+    t = theme.get("print")
+    roles = {r: s for r, s in t.roles.items() if r not in ("output", "container")}
+    looks = [(s.texture, s.dash, s.weight) for s in roles.values()]
+    assert len(set(looks)) == len(roles)
+    for a, b in itertools.combinations(looks, 2):  # a weight is seen when it is other by a half
+        assert a[:2] != b[:2] or max(a[2], b[2]) >= 1.5 * min(a[2], b[2])
+    colors = {c for s in roles.values() for c in (s.fill, s.stroke, s.text)}
+    assert all(c[1:3] == c[3:5] == c[5:] for c in colors)
+
+
+@pytest.mark.parametrize("direction", ["up", "right"])
+def test_a_texture_touches_no_text(direction: str) -> None:
+    """The band of every box lies inside it and clear of its label."""
+    model = Model.find("transformer")
+    options = settle({"theme": "print", "direction": direction, "legend": True})
+    drawing = pipeline.drawing(model.scene(theme="print", direction=direction, legend=True),
+                               options)  # fmt: skip
+    banded = 0
+    for item in drawing.display.items:
+        if item.kind != "box" or not item.over or item.rect is None:
+            continue
+        banded += 1
+        for text in item.texts:
+            assert text.label is not None
+            assert text.label.rect.left >= item.rect.left + WIDE + 0.5
+    assert banded > 5
+    svg = drawing.svg
+    assert "NaN" not in svg
 
 
 def test_mono_is_grey_and_tells_roles_apart_without_colour() -> None:

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Model", "Rendering", "bundled_ids", "compare", "compare_figure", "config_of", "format_names",
     "load", "locate", "reading_order", "save", "spec_schema", "specs_below", "theme_names",
-    "unwritable", "write_starter",
+    "theme_schema", "unwritable", "write_starter",
 ]  # fmt: skip
 
 # What a call may give as `set`: {"d_m": 512}, ["d_m=512"] or [("d_m", 512)].
@@ -203,7 +203,7 @@ class Model:
 
             return joined(report.faults, labels.faults(spec), self._beside(report))
         if config is None:
-            lists = self._labels, self._checked.report, self._figure_faults
+            lists = self._labels, self._checked.report, self._figure_faults, self._look_faults
             return joined(report.faults, *(each.faults for each in lists))
         fit(self.spec, config)
         numbers = pipeline.numbers(self.inferences, config, ())
@@ -260,6 +260,14 @@ class Model:
                 ]
             )
         return Report()
+
+    @property
+    def _look_faults(self) -> Report:
+        """What is wrong with the theme that the spec itself asks for."""
+        try:
+            return Report(list(pipeline.theme(settle({"theme": self.spec.show.theme})).warnings))
+        except DiagramError as error:
+            return Report(list(error.faults))
 
     def validate(self) -> Report:
         """What the JSON Schema alone finds, as an editor would mark it; see :meth:`check` for all.
@@ -568,13 +576,18 @@ class Model:
 
         return written(self.adopted, self.spec)
 
-    def files(self) -> tuple[str, ...]:
-        """The files that this model was made from, and those whose appearance would change it."""
-        own = (str(self.path),) if self.path is not None else ()
+    def files(self, theme: str | None = None) -> tuple[str, ...]:
+        """The files that this model's figure is made from, and those whose appearance would change
+        it; ``theme`` is the one asked for."""
+        own = [str(self.path)] if self.path is not None else []
         try:
-            trace = result.trace(self.spec, self.library)
+            asked = {} if theme is None else {"theme": theme}
+            options = settle(asked).over(self.spec.show)
+            if os.path.isabs(options.theme):
+                own.append(options.theme)  # also when it cannot be read now
+            trace = result.trace(self.spec, self.library, pipeline.theme(options).files)
         except DiagramError:
-            return own
+            return tuple(own)
         return (*own, *sorted(trace.used), *trace.absent)
 
     def _repr_mimebundle_(
@@ -621,7 +634,7 @@ class Model:
             self._labels.warnings,
             (f for f in drawn.warnings if (f.code, f.found) not in told),
         ).faults
-        trace = result.trace(self.spec, self.library)
+        trace = result.trace(self.spec, self.library, pipeline.theme(options).files)
         return store.Entry(drawn.data, drawn.media_type, tuple(warnings), trace)
 
     def _key(self, format: str, options: Options) -> str:
@@ -756,22 +769,33 @@ def spec_schema() -> dict[str, Any]:
     return build()
 
 
-def write_starter(path: Path) -> None:
-    """Write a commented spec to begin with.
+def theme_schema() -> dict[str, Any]:
+    """The JSON Schema of a theme file (draft 2020-12)."""
+    from transformer_diagrams.theme import schema
+
+    found: dict[str, Any] = schema()
+    return found
+
+
+def write_starter(path: Path, *, theme: bool = False) -> None:
+    """Write a commented spec, or ``theme``, to begin with.
 
     :raises AskError: when the file is there already, its name is no id, or it cannot be written.
     """
     import re
 
-    from transformer_diagrams.spec.starter import starter
+    from transformer_diagrams.spec.starter import starter, theme_starter
 
     if os.path.lexists(path):
         raise ask_error(f"'{path}' is there already; nothing was written", code="exists")
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", path.stem):
         raise ask_error(
-            f"'{path.stem}' cannot be the id of a spec",
+            f"'{path.stem}' cannot be the {'name of a theme' if theme else 'id of a spec'}",
             "begin with a letter; letters, digits, - and _ may follow",
         )
+    if theme:
+        save(path, theme_starter(path.stem, path.name).encode("utf-8"))
+        return
     title = path.stem.replace("-", " ").replace("_", " ")
     save(path, starter(path.stem, title[:1].upper() + title[1:]).encode("utf-8"))
 

@@ -6,6 +6,7 @@ and that over the default.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
@@ -27,7 +28,7 @@ STEPS = ("block", "frame", "layer", "spec")
 MOST_FOLDS = 20
 
 # What a spec's `show:` may say too: asking for the default is then not the same as not asking.
-FROM_SPEC = frozenset(("direction", "shapes", "legend", "config", "fold", "aspect"))
+FROM_SPEC = frozenset(("direction", "shapes", "legend", "config", "fold", "aspect", "theme"))
 FOLDS = frozenset(("fold", "aspect"))  # one of them says all of it
 
 POINTS = {"": 1.0, "pt": 1.0, "px": 0.75, "in": 72.0, "cm": 72 / 2.54, "mm": 72 / 25.4, "pc": 12.0}
@@ -137,6 +138,8 @@ def settle(asked: Mapping[str, Any]) -> Options:
     for name in ("theme", "config"):
         if values.get(name) is not None:
             typed(name, values[name], str)
+    if {".", "/", "\\"} & set(values.get("theme", "")):  # a file; no import for a name
+        values["theme"] = os.path.abspath(values["theme"])
     for name in ("legend", "outline_text", "text", "enlarge", "animate"):
         typed(name, values.get(name, False), bool)
     if values.get("outline_text") and values.get("text"):

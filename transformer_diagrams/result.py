@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,11 +42,14 @@ def key(data: bytes, label: str, id: str, path: Path | None, format: str, option
     )
 
 
-def trace(spec: Spec, library: SpecLibrary) -> store.Trace:
-    """Digests of every used file, and the places looked at before it was found."""
+def trace(spec: Spec, library: SpecLibrary, looks: Iterable[str] = ()) -> store.Trace:
+    """Digests of every used file, and the places looked at before it was found.
+
+    ``looks``  paths of what the figure's look was read from
+    """
     from transformer_diagrams.spec.blocks import walk
 
-    used: dict[str, str] = {}
+    used = {path: store.digest_of(path) for path in looks}
     absent: dict[str, None] = {}
     for user in library.closure(spec):
         folder = Path(user.span.file).parent

@@ -107,16 +107,19 @@ The line for an editor's settings, with the schema's own place:
     "--install", type=Among("editor", lambda: EDITORS),
     help="Keep the schema in the cache folder, and print the setting that names it.",
 )
+@click.option("--theme", is_flag=True, help="The schema of a theme file instead.")
 @click.option("--validate", is_flag=True, help="Hold files against the schema, as an editor does.")
 @click.argument("specs", metavar="[FILE...]", nargs=-1, type=SpecName())
-def schema(install: str | None, validate: bool, specs: tuple[str, ...]) -> int:
+def schema(
+    install: str | None, theme: bool, validate: bool, specs: tuple[str, ...]
+) -> int:
     """Print the JSON Schema of a spec (draft 2020-12), or hold files against it."""
-    from transformer_diagrams.api import spec_schema
+    from transformer_diagrams.api import spec_schema, theme_schema
     from transformer_diagrams.cli.targets import models
 
     if install:
-        if validate or specs:
-            raise click.UsageError("--install goes with neither --validate nor files")
+        if validate or theme or specs:
+            raise click.UsageError("--install goes with no other option and no files")
         say(dump({"yaml.schemas": {_kept_schema(): ["specs/**/*.yaml"]}}))
         return 0
     if validate != bool(specs):
@@ -125,8 +128,10 @@ def schema(install: str | None, validate: bool, specs: tuple[str, ...]) -> int:
             if validate
             else "to hold files against the schema, say --validate"
         )
+    if theme and validate:
+        raise click.UsageError("a theme file is checked by `render --theme FILE`")
     if not validate:
-        say(dump(spec_schema()))
+        say(dump(theme_schema() if theme else spec_schema()))
         return 0
     codes = Codes()
     for model in models(specs, codes):
@@ -158,18 +163,20 @@ def _kept_schema() -> str:
 Examples:
   transformer-diagrams new my-model               writes my-model.yaml
   transformer-diagrams new drafts/my-model.yaml
+  transformer-diagrams new --theme mine.yaml      a theme of one's own, for --theme mine.yaml
 """
 )
+@click.option("--theme", is_flag=True, help="A theme file instead.")
 @click.argument("target", metavar="FILE|ID")
-def new(target: str) -> int:
+def new(target: str, theme: bool) -> int:
     """Write a commented starter spec that renders; never over a file that is there."""
     from transformer_diagrams import api
 
     path = Path(target)
     if not path.name:
-        raise click.UsageError(f"'{target}' is no name for a new spec")
+        raise click.UsageError(f"'{target}' is no name for a new file")
     if path.suffix not in (".yaml", ".yml"):
         path = path.with_name(path.name + ".yaml")
-    api.write_starter(path)
+    api.write_starter(path, theme=theme)
     say(str(path))
     return 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from transformer_diagrams.cli.values import Among, SpecName, _themes, json_option
+from transformer_diagrams.cli.values import SpecName, ThemeName, _themes, json_option
 from transformer_diagrams.streams import dump, say
 
 
@@ -31,7 +31,7 @@ Examples:
     "--open", "open_", metavar="NAME", multiple=True,
     help="Draw this sub-module opened in the figure (again for more).",
 )
-@click.option("--theme", type=Among("theme", _themes), help="How the figure looks.")
+@click.option("--theme", type=ThemeName("theme", _themes), help="How the figure looks.")
 @click.option("--exit-code", is_flag=True, help="Leave with 1 when they differ, 0 when not.")
 def diff(
     a: str,

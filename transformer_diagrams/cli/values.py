@@ -49,6 +49,24 @@ class Among(TextType):
         return [CompletionItem(c) for c in self.choices() if c.startswith(incomplete)]
 
 
+class ThemeName(Among):
+    """A bundled theme, or the path of a theme file."""
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
+        return "[" + "|".join((*self.choices(), "FILE")) + "]"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if str(value).endswith((".yaml", ".yml")) or "/" in str(value):
+            return str(value)
+        return super().convert(value, param, ctx)
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        named = super().shell_complete(ctx, param, incomplete)
+        return named or [CompletionItem(incomplete, type="file")]
+
+
 class Between(click.FloatRange):
     """A number between two; what is no number (`nan`) is not between them."""
 
@@ -109,7 +127,8 @@ def figure_options(command: Command) -> Command:
     """Everything that changes how a figure looks."""
     decorators = [
         click.option(
-            "--theme", type=Among("theme", _themes), help="How it looks; paper when not said."
+            "--theme", type=ThemeName("theme", _themes),
+            help="How it looks, or a theme file of one's own; paper when not said.",
         ),
         click.option(
             "--direction", type=Among("direction", lambda: DIRECTIONS), help="Which way data flows."

@@ -166,4 +166,4 @@ def _draw(
         say(
             f"{time.strftime('%H:%M:%S')} {model.label}: waiting for the next save", err=True
         )
-    return model.files()
+    return model.files(wish.get("theme"))

@@ -32,6 +32,7 @@ VALUES: Mapping[str, str] = {
     "spec-ref": "an id or a path",
     "spec-refs": "a list of ids",
     "config-name": "the name of a config",
+    "theme": "a bundled theme, or the path of a theme file",
     "dim": "a size",
     "size": "a size",
     "dims": "name: meaning, or name: mapping",

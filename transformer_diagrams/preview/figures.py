@@ -62,7 +62,8 @@ class Figures:
             # Marks are taken before the files are read, so that a save meanwhile is not missed.
             before = stamp({**(known[0] if known else {}), str(model.path): None})
             made = _made(model, {**self.wish, **asked}, known[1]["svg"] if known else "")
-            self._kept[key] = ({**stamp(dict.fromkeys(model.files())), **before}, made)
+            files = model.files({**self.wish, **asked}.get("theme"))
+            self._kept[key] = ({**stamp(dict.fromkeys(files)), **before}, made)
             return made
 
 

@@ -129,7 +129,7 @@ class Drawing:
         small = small_text_warning(self.display, slide=bool(self.page))
         alone = self.width is not None and self.height is None and not self.page
         tall = tall_warning(self.display) if alone else None
-        return (*self.display.warnings, *filter(None, (small, tall)))
+        return (*self.theme.warnings, *self.display.warnings, *filter(None, (small, tall)))
 
 
 def small_text_warning(display: Display, *, slide: bool = False) -> Fault | None:

@@ -32,6 +32,7 @@ from transformer_diagrams.render.geometry import (
     rounded,
     straight,
 )
+from transformer_diagrams.render.texture import texture
 from transformer_diagrams.text import measure, plain
 from transformer_diagrams.theme import Theme
 
@@ -145,7 +146,8 @@ class _Painter:
             return self.item(index, box, "circle", rect, shapes, texts)
         corner = min(box.corner or sizes.corner, rect.width / 2, rect.height / 2)
         shapes = self.panels(rect, corner, box.stack, ink)
-        return self.item(index, box, "box", rect, shapes, texts)
+        band = texture(style.texture, rect, corner, style.stroke)
+        return self.item(index, box, "box", rect, shapes, texts, band)
 
     def item(
         self,
@@ -155,10 +157,11 @@ class _Painter:
         rect: Rect,
         shapes: Sequence[Shape],
         texts: tuple[Lettering, ...] = (),
+        band: Iterable[Shape] = (),
     ) -> Item:
         own = 0 if kind == "circle" else max(len(shapes) - 1, 0)
         return Item(
-            kind, tuple(shapes), texts, tuple(self.corner_mark(box, rect)), box.id, f"b{index}",
+            kind, tuple(shapes), texts, (*band, *self.corner_mark(box, rect)), box.id, f"b{index}",
             own, rect, box.parent, box.role, self.said(box), box.path, box.use, box.symbol,
         )  # fmt: skip
 

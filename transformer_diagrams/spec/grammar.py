@@ -128,6 +128,7 @@ SHOW: Final = _table(
     Key("legend", "bool", "Draw a legend."),
     Key("frame", "bool", "Draw a frame with the title around the figure."),
     Key("direction", "choice", "Direction of the main stream.", DIRECTIONS),
+    Key("theme", "theme", "How it looks: a bundled theme, or the path of a theme file."),
     Key("fold", "folds", "How often the figure is cut, the pieces side by side; 0: not."),
     Key("aspect", "ratio", "As many folds as bring it nearest to this; not beside fold."),
 )

@@ -172,6 +172,7 @@ class _Loader:
             "options": self._options,
             "configs": self._configs,
             "config-name": self._config_name,
+            "theme": self._theme,
             "inputs": self._inputs,
             "outputs": self._outputs,
             "show": self._show,
@@ -450,6 +451,24 @@ class _Loader:
                 if text is not None:
                     made[name] = (text,)
         return made
+
+    def _theme(self, node: Node, path: str) -> str | None:
+        from transformer_diagrams.theme import NAMES, is_path
+
+        name = self.f.word(node, path, LABEL)
+        if name is None or name in NAMES:
+            return name
+        if is_path(name):
+            file = os.path.join(os.path.dirname(self.f.span(node).file), os.path.expanduser(name))
+            if os.path.isfile(file):
+                return os.path.abspath(file)
+            message = f"there is no theme file '{name}'"
+        else:
+            message = f"there is no theme '{name}'"
+        expected = "a bundled theme, or a file beside this one such as looks.yaml"
+        self.f.unknown("unknown-theme", message, node, path, name, NAMES, "themes",
+                       expected=expected)  # fmt: skip
+        return None
 
     def _config_name(self, node: Node, path: str) -> str | None:
         name = self.f.word(node, path, LABEL)

@@ -192,6 +192,7 @@ class Show:
     legend: bool = False
     frame: bool | None = None  # None: framed when the spec has a role
     direction: str = "up"  # up | right | down
+    theme: str = "paper"  # a name, or the absolute path of a file
     fold: int | None = None
     aspect: float | None = None  # width over height
 

@@ -137,6 +137,7 @@ _BY_KIND: Final[Mapping[str, Schema]] = {
     # An editor offers the bundled ids; any other id or path will do.
     "spec-ref": {"anyOf": [_ref("bundled"), {**_text(LONGEST_TEXT), "minLength": 1}]},
     "spec-refs": _array({**_text(LONGEST_LABEL), "minLength": 1}),
+    "theme": {**_text(LONGEST_LABEL), "minLength": 1},
     "config-name": {**_text(LONGEST_LABEL), "minLength": 1},
     "dim": _ref("size"),
     "size": _ref("size"),

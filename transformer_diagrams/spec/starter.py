@@ -1,4 +1,4 @@
-"""The commented spec that `new` writes: a small decoder to change into one's own model."""
+"""What `new` writes, with comments: a small decoder to change into one's own model, or a theme."""
 
 from __future__ import annotations
 
@@ -89,3 +89,51 @@ def starter(id: str, title: str) -> str:
     words = " ".join("".join(c if c.isprintable() else " " for c in title).split()) or id
     plain = _PLAIN.match(words) and words.lower() not in _WORDS
     return _TEXT.format(id=id, file=f"{id}.yaml", title=words if plain else quoted(words))
+
+
+_THEME: Final = """\
+# {id}: a look for transformer-diagrams.
+#
+#   transformer-diagrams render llama3 --theme {file}
+#
+# or, in a spec beside it:  show: {{theme: {file}}}
+# A file says only what is other than in the theme that it extends; every colour is #rrggbb.
+# For completion in an editor: transformer-diagrams schema --theme > theme.schema.json
+
+extends: paper   # or another of `transformer-diagrams render --help`
+summary: how our papers look
+
+background: '#ffffff'
+ink: '#1d2733'
+
+# What a part is decides its colours. `dash` is in points, `weight` a factor of the outline.
+roles:
+  attention: {{fill: '#ffcf9f', stroke: '#3a4656', text: '#1d2733'}}
+  ffn:       {{fill: '#b7d6f5', weight: 1.5}}
+  cache:     {{dash: [3, 2]}}
+  norm:      {{texture: bars}}   # or one of: {textures}
+
+lines:
+  residual: {{stroke: '#bf4f1a'}}
+
+# Lengths in points: type, gaps, corners, strokes.
+sizes:
+  font_block: 9
+  gap_rank: 20
+  corner: 4.5
+  frame_corner: 6
+  stroke_box: 0.8
+  stroke_data: 0.8
+  stroke_residual: 1.4
+"""
+
+
+def theme_starter(id: str, file: str) -> str:
+    """A commented theme file that draws.
+
+    >>> theme_starter("ours", "ours.yaml").splitlines()[0]
+    '# ours: a look for transformer-diagrams.'
+    """
+    from transformer_diagrams.theme.schema import TEXTURES
+
+    return _THEME.format(id=id, file=file, textures=", ".join(TEXTURES))

@@ -7,7 +7,7 @@ time to import than the whole check takes.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from transformer_diagrams.errors import Fault, Span, did_you_mean
@@ -15,24 +15,33 @@ from transformer_diagrams.errors import Fault, Span, did_you_mean
 COLOR = re.compile(r"#[0-9a-f]{6}\Z")
 TEXT_KINDS = ("title", "badge", "shape", "edge", "io", "header", "mark", "note")
 LINE_KINDS = ("data", "residual", "feedback", "leader")
-ROLE_KEYS = ("fill", "stroke", "text", "dash", "weight")
+ROLE_KEYS = ("fill", "stroke", "text", "dash", "weight", "texture")
 MARKS = ("frozen", "trained", "ema", "tied", "changed", "stop-gradient")
 FOLD = ("aspect", "narrowest", "widest")
 DASHES = ("box", "train", "infer", "ema")
+FONTS = ("text", "maths")
 TOP = (
     "name", "summary", "background", "ink", "roles", "lines", "text", "frames", "marks",
-    "dashes", "sizes", "fold",
+    "dashes", "sizes", "fold", "fonts",
 )  # fmt: skip
+OPTIONAL = ("sizes", "fold", "fonts")
+TEXTURES = ("solid", "rule", "bars", "up", "down", "cross", "dots", "zigzag")
+"""What the left edge of a box may show, so that roles differ in print without colour."""
+Place = Callable[[str], Span]
 
 
 class _Check:
-    def __init__(self, span: Span) -> None:
-        self.span = span
+    def __init__(self, place: Place) -> None:
+        self.place = place
         self.faults: list[Fault] = []
 
-    def fault(self, path: str, message: str, found: object = "", hint: str = "") -> None:
+    def fault(
+        self, path: str, message: str, found: object = "", hint: str = "", *, key: str = ""
+    ) -> None:
+        """``key``: the one below ``path`` that is wrong itself, not its value."""
+        at = f"{path}.{key}!" if path and key else f"{key}!" if key else path
         self.faults.append(
-            Fault("bad-theme", message, self.span, path, found=str(found), hint=hint)
+            Fault("bad-theme", message, self.place(at), path, found=str(found), hint=hint)
         )
 
     def mapping(
@@ -45,7 +54,7 @@ class _Check:
         for key in value:
             if key not in known:
                 hint = did_you_mean(str(key), known, what="key")
-                self.fault(path, f"unknown key '{key}'", key, hint)
+                self.fault(path, f"unknown key '{key}'", key, hint, key=str(key))
         for key in required:
             if key not in value:
                 self.fault(path, f"the key '{key}' is missing")
@@ -71,11 +80,11 @@ class _Check:
 
 
 def check(
-    data: Any, *, roles: Sequence[str], sizes: Sequence[str], span: Span
+    data: Any, *, roles: Sequence[str], sizes: Sequence[str], place: Place
 ) -> tuple[Fault, ...]:
     """Every fault of a theme's data; an empty tuple when it is good."""
-    c = _Check(span)
-    top = c.mapping(data, "", TOP, [key for key in TOP if key not in ("sizes", "fold")])
+    c = _Check(place)
+    top = c.mapping(data, "", TOP, [key for key in TOP if key not in OPTIONAL])
     for key in ("name", "summary"):
         if key in top and not (isinstance(top[key], str) and top[key]):
             c.fault(key, "words are expected here", top[key])
@@ -90,6 +99,10 @@ def check(
                 c.dash(value, f"{path}.dash")
             elif key == "weight":
                 c.number(value, f"{path}.weight", 0.25, 4)
+            elif key == "texture":
+                if value not in TEXTURES:
+                    hint = did_you_mean(str(value), TEXTURES, what="texture")
+                    c.fault(f"{path}.texture", f"there is no texture '{value}'", value, hint)
             else:
                 c.color(value, f"{path}.{key}", none=key == "fill")
     for name, style in c.mapping(top.get("lines", {}), "lines", LINE_KINDS, LINE_KINDS).items():
@@ -114,8 +127,58 @@ def check(
         for index, value in enumerate(fills):
             c.color(value, f"frames.fills[{index}]", none=True)
     for name, value in c.mapping(top.get("sizes", {}), "sizes", sizes, ()).items():
-        c.number(value, f"sizes.{name}", 0, 500)
+        c.number(value, f"sizes.{name}", 3 if name.startswith("font_") else 0, 500)
     if "fold" in top:
         for name, value in c.mapping(top["fold"], "fold", FOLD, FOLD).items():
             c.number(value, f"fold.{name}", 0.01, 100)
+    for name, value in c.mapping(top.get("fonts", {}), "fonts", FONTS, ()).items():
+        listed = value if isinstance(value, list) and name == "text" else [value]
+        if not listed or not all(isinstance(each, str) and each for each in listed):
+            wanted = "a family or a file is expected" + (
+                ", or a list of them" if name == "text" else ""
+            )
+            c.fault(f"fonts.{name}", wanted, value)
     return tuple(c.faults)
+
+
+def json_schema(*, names: Sequence[str], roles: Sequence[str], sizes: Sequence[str]) -> Any:
+    """The JSON Schema (draft 2020-12) of a theme file that extends one of ``names``."""
+
+    def of(values: Any, keys: Sequence[str]) -> dict[str, Any]:
+        given = values if isinstance(values, dict) and "type" not in values else None
+        each = {key: (given or {}).get(key, values) if given else values for key in keys}
+        return {"type": "object", "additionalProperties": False, "properties": each}
+
+    def number(least: float, most: float) -> dict[str, Any]:
+        return {"type": "number", "minimum": least, "maximum": most}
+
+    color = {"type": "string", "pattern": "^#[0-9a-f]{6}$"}
+    fill = {"type": "string", "pattern": "^(none|#[0-9a-f]{6})$"}
+    dash = {"type": "array", "items": number(0, 100)}
+    word = {"type": "string", "minLength": 1}
+    style = {
+        "fill": fill, "stroke": color, "text": color, "dash": dash, "weight": number(0.25, 4),
+        "texture": {"enum": list(TEXTURES)},
+    }  # fmt: skip
+    parts = {
+        "extends": {"enum": list(names)},
+        "name": word,
+        "summary": word,
+        "background": color,
+        "ink": color,
+        "roles": of(of(style, ROLE_KEYS), roles),
+        "lines": of(of({"stroke": color, "dash": dash}, ("stroke", "dash")), LINE_KINDS),
+        "text": of(color, TEXT_KINDS),
+        "frames": of(
+            {"fills": {"type": "array", "items": fill, "minItems": 1}, "stroke": color},
+            ("fills", "stroke"),
+        ),
+        "marks": of(color, MARKS),
+        "dashes": of(dash, DASHES),
+        "sizes": of(number(0, 500), sizes),
+        "fold": of(number(0.01, 100), FOLD),
+        "fonts": of({"text": {"anyOf": [word, {"type": "array", "items": word}]}, "maths": word},
+                    FONTS),
+    }  # fmt: skip
+    whole = of(parts, tuple(parts))
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **whole}

@@ -7,16 +7,18 @@ Sizes are settled before layout, colours after: `layout` reads only :attr:`Theme
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from dataclasses import fields
-from functools import cache
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields, replace
+from functools import cache, partial
 from types import MappingProxyType
 from typing import Any
 
 from transformer_diagrams.errors import DiagramError, Fault, Span, did_you_mean
 from transformer_diagrams.records import dataclass
 from transformer_diagrams.roles import ROLES
-from transformer_diagrams.theme.schema import check
+from transformer_diagrams.theme.contrast import contrast
+from transformer_diagrams.theme.own import ThemeFile, is_path
+from transformer_diagrams.theme.schema import Place, check, json_schema
 
 NAMES: tuple[str, ...] = (
     "paper",
@@ -71,15 +73,34 @@ class Sizes:
     mark_size: float = 8.5  # snowflake, flame, link at a box's corner
 
 
+SIZES: tuple[str, ...] = tuple(field.name for field in fields(Sizes))
+
+
 @dataclass(frozen=True, slots=True)
 class RoleStyle:
-    """How a box of one role looks. ``weight`` multiplies the box stroke; ``dash`` is in points."""
+    """How a box of one role looks. ``weight`` multiplies the box stroke; ``dash`` is in points;
+    ``texture`` is drawn along its left edge."""
 
     fill: str
     stroke: str
     text: str
     dash: tuple[float, ...] = ()
     weight: float = 1.0
+    texture: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fonts:
+    """The fonts of a figure: families, or absolute paths of files.
+
+    text   for words, each asked for what those before it lack; (): the usual ones
+    maths  for formulas; "": the usual one
+    where  the place of ``fonts`` in the theme's file
+    """
+
+    text: tuple[str, ...] = ()
+    maths: str = ""
+    where: Span = Span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +130,8 @@ class Theme:
     marks   colour of frozen, trained, ema, tied, changed, stop-gradient
     dashes  dash pattern, in points, of box, train, infer, ema
     fold    which figures are folded when nothing else is said; None: none
+    file    the theme's own file; "" for a bundled one
+    warnings  what of it is hard to read
     """
 
     name: str
@@ -124,6 +147,15 @@ class Theme:
     dashes: Mapping[str, tuple[float, ...]]
     sizes: Sizes
     fold: Fold | None = None
+    fonts: Fonts = Fonts()
+    file: str = ""
+    warnings: tuple[Fault, ...] = ()
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """What it was read from, besides this package: its file, and those of its fonts."""
+        named = (self.file, *self.fonts.text, self.fonts.maths)
+        return tuple(name for name in named if os.path.isabs(name))
 
     def role(self, name: str) -> RoleStyle:
         """The style of a role; an unknown or empty one looks ``plain``."""
@@ -163,28 +195,103 @@ def _merged(base: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
 
 def _read(name: str) -> dict[str, Any]:
     """The data of one bundled theme with what it extends, not yet checked."""
-    import yaml
-
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     # A plain file beside this one: the resource library costs more to import than all themes.
-    with open(os.path.join(os.path.dirname(__file__), f"{name}.yaml"), encoding="utf-8") as file:
-        data: dict[str, Any] = yaml.load(file, Loader=loader)
+    data: dict[str, Any] = ThemeFile(os.path.join(os.path.dirname(__file__), f"{name}.yaml")).data
     base = data.pop("extends", None)
     if base is not None:
         data = _merged(_read(base), data)
     return data
 
 
-def from_data(data: Mapping[str, Any], *, where: str = "theme") -> Theme:
+def _of_file(path: str) -> Theme:
+    """The theme of a file: the form of a bundled one, laid over what it extends."""
+    file = ThemeFile(path)
+    data = file.data
+    if not isinstance(data, dict) or not data:
+        message = "a theme is a mapping, such as {extends: paper, ink: '#000000'}"
+        raise DiagramError(Fault("bad-theme", message, Span(file.shown)))
+    own = dict(data)
+    base = own.pop("extends", None)
+    if base is not None and base not in NAMES:
+        hint = did_you_mean(str(base), NAMES, what="theme")
+        message = f"there is no bundled theme '{base}' to extend"
+        raise DiagramError(
+            Fault("unknown-theme", message, file.place("extends"), "extends", str(base), hint=hint)
+        )
+    named = {"name": os.path.splitext(os.path.basename(path))[0], **own}
+    whole = _merged(_read(base), named) if base is not None else {"summary": "own", **named}
+    made = from_data(whole, place=file.place, told=file.repeated())
+    fonts = made.fonts
+    if "fonts" in own:
+        folder = os.path.dirname(path)
+        text = tuple(_font(each, folder) for each in fonts.text)
+        fonts = Fonts(text, _font(fonts.maths, folder), file.place("fonts!"))
+    return replace(made, file=path, fonts=fonts, warnings=tuple(_faint(made, file.place)))
+
+
+def _font(name: str, folder: str) -> str:
+    """A family as it is; the file of a font as an absolute path."""
+    if name.lower().endswith((".ttf", ".otf", ".ttc", ".otc")):
+        return os.path.abspath(os.path.join(folder, os.path.expanduser(name)))
+    return name
+
+
+TEXT_CONTRAST, LINE_CONTRAST = 4.5, 3.0
+"""WCAG 2.1 AA: 1.4.3 for text, 1.4.11 for what must be seen to be understood."""
+
+
+def _faint(theme: Theme, place: Place) -> Iterator[Fault]:
+    """A warning for each pair of colours that is hard to tell apart."""
+
+    def pair(path: str, ink: str, ground: str, what: str, on: str, least: float) -> Iterator[Fault]:
+        ratio = contrast(ink, ground)
+        if ratio < least:
+            yield Fault(
+                "low-contrast",
+                f"{what} {ink} on {on} {ground} has a contrast of {ratio:.2f}",
+                place(path), path, ink, f"at least {least:g} (WCAG AA)",
+                "make one of the two darker or lighter", severity="warning",
+            )  # fmt: skip
+
+    for name, style in theme.roles.items():
+        fill = theme.background if style.fill == "none" else style.fill
+        said = f"the text of {name}"
+        yield from pair(f"roles.{name}.text", style.text, fill, said, "its fill", TEXT_CONTRAST)
+    grounds = dict.fromkeys(
+        (theme.background, *(fill for fill in theme.frames if fill != "none"))
+    )
+    for ground in grounds:
+        on = "the background" if ground == theme.background else "a frame"
+        for kind, color in theme.text.items():
+            yield from pair(f"text.{kind}", color, ground, f"the text of {kind}", on, TEXT_CONTRAST)
+        for kind, line in theme.lines.items():
+            if kind != "leader":  # which says nothing by itself
+                said = f"the line of {kind}"
+                yield from pair(f"lines.{kind}.stroke", line.stroke, ground, said, on,
+                                LINE_CONTRAST)  # fmt: skip
+
+
+def _nowhere(where: str, _: str) -> Span:
+    return Span(where)
+
+
+def from_data(
+    data: Mapping[str, Any],
+    *,
+    where: str = "theme",
+    place: Place | None = None,
+    told: Iterable[Fault] = (),
+) -> Theme:
     """A theme from plain data, checked.
 
-    :raises DiagramError: with one fault per wrong key, colour or number; ``where`` names the file
-        in them.
+    :raises DiagramError: with one fault per wrong key, colour or number, beside those ``told``;
+        ``where`` names the file in them, ``place`` says where in it the value at a path stands.
     """
-    sizes = tuple(f.name for f in fields(Sizes))
-    faults = check(data, roles=tuple(ROLES), sizes=sizes, span=Span(where))
-    if faults:
-        raise DiagramError(faults)
+    faults = check(
+        data, roles=tuple(ROLES), sizes=SIZES, place=place or partial(_nowhere, where)
+    )
+    if found := [*told, *faults]:
+        raise DiagramError(found)
 
     def frozen(mapping: Mapping[str, Any]) -> Mapping[str, Any]:
         return MappingProxyType(dict(mapping))
@@ -196,6 +303,7 @@ def from_data(data: Mapping[str, Any], *, where: str = "theme") -> Theme:
             text=style["text"],
             dash=tuple(float(x) for x in style.get("dash", ())),
             weight=float(style.get("weight", 1.0)),
+            texture=style.get("texture", ""),
         )
         for name, style in data["roles"].items()
     }
@@ -203,6 +311,8 @@ def from_data(data: Mapping[str, Any], *, where: str = "theme") -> Theme:
         name: LineStyle(style["stroke"], tuple(float(x) for x in style.get("dash", ())))
         for name, style in data["lines"].items()
     }
+    fonts = data.get("fonts", {})
+    words = fonts.get("text", ())
     return Theme(
         name=data["name"],
         summary=data["summary"],
@@ -217,18 +327,20 @@ def from_data(data: Mapping[str, Any], *, where: str = "theme") -> Theme:
         dashes=frozen({k: tuple(float(x) for x in v) for k, v in data["dashes"].items()}),
         sizes=Sizes(**{k: float(v) for k, v in data.get("sizes", {}).items()}),
         fold=Fold(**data["fold"]) if "fold" in data else None,
+        fonts=Fonts((words,) if isinstance(words, str) else tuple(words), fonts.get("maths", "")),
     )
 
 
-@cache
 def get(name: str = "paper") -> Theme:
-    """A bundled theme by name.
+    """A bundled theme by name, or the theme of a file by its path.
 
-    :raises DiagramError: for an unknown name, with the nearest one.
+    :raises DiagramError: for an unknown name, with the nearest one; all that is wrong in a file.
 
     >>> get("paper").sizes.font_block
     9.0
     """
+    if name not in NAMES and is_path(name):
+        return _of_file(name)  # which may change while a program runs
     if name not in NAMES:
         raise DiagramError(
             Fault(
@@ -236,7 +348,18 @@ def get(name: str = "paper") -> Theme:
                 message=f"there is no theme named '{name}'",
                 found=name,
                 expected=", ".join(NAMES),
-                hint=did_you_mean(name, NAMES, what="theme"),
+                hint=f"{did_you_mean(name, NAMES, what='theme')}; a file is named by its path, "
+                "with .yaml at its end",
             )
         )
+    return _bundled(name)
+
+
+@cache
+def _bundled(name: str) -> Theme:
     return from_data(_read(name), where=f"{name}.yaml")
+
+
+def schema() -> Any:
+    """The JSON Schema of a theme file."""
+    return json_schema(names=NAMES, roles=tuple(ROLES), sizes=SIZES)
