@@ -90,12 +90,15 @@ def test_faults_of_shapes_and_of_labels_are_told_together() -> None:
     assert {"bad-formula"} < {fault.code for fault in found(text)}
 
 
-def test_letters_are_a_warning_with_a_line_and_told_once() -> None:
+def test_letters_that_no_font_has_are_refused_with_a_line_and_told_once() -> None:
     text = HEAD + "  - {op: gelu, label: 注意機構}\n"
     model = Model.from_text(text, name="t.yaml")
-    for faults in (model.check().faults, model.render().warnings):
+    with pytest.raises(DiagramError) as caught:
+        model.render()
+    for faults in (model.check().faults, caught.value.faults):
         (fault,) = [fault for fault in faults if fault.code == "missing-letter"]
-        assert fault.severity == "warning"
+        assert fault.severity == "error"
+        assert "fonts: {text:" in fault.hint
         assert (fault.span.line, fault.span.column) == place(text, "注")
         assert fault.found == "注意機構"
 

@@ -299,7 +299,7 @@ def test_no_command_is_left_in_the_words() -> None:
 def test_letters_are_told_once_a_label_with_the_list() -> None:
     (told,) = judge("a 注意機構 b")
     assert told.code == "missing-letter"
-    assert not told.error
+    assert told.error
     assert told.at == 2
     assert told.found == "注意機構"
     assert all(f"U+{ord(char):04X}" in told.message for char in "注意機構")

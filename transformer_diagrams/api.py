@@ -89,6 +89,7 @@ class Model:
         self.text = text  # where it did not come as bytes
         self.label = label  # the name that messages use
         self.path = path
+        self._judged: dict[str, Report] = {}  # by theme
         if adopted is not None:
             self.id = _id_from(f"{adopted.name}.json")
         else:
@@ -185,7 +186,13 @@ class Model:
 
     @cached_property
     def _labels(self) -> Report:
-        return pipeline.texts(self.spec, self.library)
+        return self._texts(self.spec.show.theme)
+
+    def _texts(self, theme: str) -> Report:
+        """What is wrong with the texts in the fonts of a theme."""
+        if theme not in self._judged:
+            self._judged[theme] = pipeline.texts(self.spec, self.library, theme)
+        return self._judged[theme]
 
     # -- what a user asks for
 
@@ -616,22 +623,24 @@ class Model:
     def _options(self, asked: Mapping[str, Any]) -> Options:
         return settle(asked).over(self.spec.show)
 
-    def _sound(self) -> None:
+    def _sound(self, theme: str | None = None) -> None:
         """Raise every error of the texts, the wiring and the shapes at once."""
-        joined(self._labels.faults, self._checked.report.faults).raise_if_errors()
+        labels = self._labels if theme is None else self._texts(theme)
+        joined(labels.faults, self._checked.report.faults).raise_if_errors()
 
     def _graph(self, options: Options) -> Graph:
         fit(self.spec, options.config, options.set)
-        self._sound()
+        self._sound(options.theme)
         return pipeline.graph(self.inferences, options)
 
     def _render(self, format: str, options: Options) -> store.Entry:
         drawn = pipeline.figure(self._graph(options), options, format, self._steps(options))
-        told = {(f.code, f.found) for f in self._labels.warnings}  # there with their lines
+        labels = self._texts(options.theme).warnings
+        told = {(f.code, f.found) for f in labels}  # there with their lines
         warnings = joined(
             self._loaded[1].warnings,
             self._checked.report.warnings,
-            self._labels.warnings,
+            labels,
             (f for f in drawn.warnings if (f.code, f.found) not in told),
         ).faults
         trace = result.trace(self.spec, self.library, pipeline.theme(options).files)

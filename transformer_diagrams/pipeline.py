@@ -36,11 +36,21 @@ def load(text: str | bytes, file: str, library: SpecLibrary) -> tuple[Spec, Repo
     return spec, library.add(spec, report)
 
 
-def texts(spec: Spec, library: SpecLibrary) -> Report:
-    """What is wrong with the texts of a spec and of those that it uses."""
-    from transformer_diagrams import labels
+def texts(spec: Spec, library: SpecLibrary, look: str) -> Report:
+    """What is wrong with the texts of a spec and of those that it uses, in the fonts of a theme.
 
-    return joined(fault for each in library.closure(spec) for fault in labels.faults(each))
+    A theme that cannot be used is told by whoever draws; the usual fonts stand for its own.
+    """
+    from transformer_diagrams import labels
+    from transformer_diagrams.text import typeface
+
+    try:
+        fonts = theme(Options(theme=look)).fonts
+        chosen = fonts.text, fonts.maths
+    except AskError:
+        chosen = (), ""
+    with typeface(*chosen):
+        return joined(fault for each in library.closure(spec) for fault in labels.faults(each))
 
 
 def check(inferences: Inferences) -> Checked:
@@ -166,12 +176,17 @@ def theme(options: Options) -> Theme:
 
     :raises AskError: when there is none of that name, or the file is no theme.
     """
+    from transformer_diagrams.text.fonts import Typeface, unusable
     from transformer_diagrams.theme import dense, get
 
     try:
-        return dense(get(options.theme), options.density)
+        found = dense(get(options.theme), options.density)
     except DiagramError as fault:
         raise AskError(fault.faults) from fault
+    if faults := unusable(Typeface(found.fonts.text, found.fonts.maths)):
+        where = found.fonts.where
+        raise AskError([replace(each, span=where, path="fonts") for each in faults])
+    return found
 
 
 def called_out(spec: Spec, names: Sequence[str]) -> Spec:

@@ -33,6 +33,7 @@ _HEX = frozenset("0123456789abcdef")
 LIBRARIES = (
     "cairosvg",
     "fontpkg",
+    "fontpkg-crimson-text",
     "fontpkg-fira-sans",
     "fontpkg-noto-sans-arabic",
     "graphviz",

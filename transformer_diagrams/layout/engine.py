@@ -21,6 +21,7 @@ from transformer_diagrams.layout.measure import Context, LayoutOptions, with_sha
 from transformer_diagrams.layout.scene import Scene
 from transformer_diagrams.layout.shapes import shapes_told
 from transformer_diagrams.layout.turned import set_turns
+from transformer_diagrams.text import typeface
 from transformer_diagrams.theme import Theme
 
 
@@ -29,7 +30,11 @@ def layout(graph: Graph, theme: Theme, options: LayoutOptions | None = None) -> 
 
     :raises DiagramError: the figure is too large to draw.
     """
-    options = options or LayoutOptions()
+    with typeface(theme.fonts.text, theme.fonts.maths):
+        return _laid_out(graph, theme, options or LayoutOptions())
+
+
+def _laid_out(graph: Graph, theme: Theme, options: LayoutOptions) -> Scene:
     graph = widen_junctions(graph)
     direction = options.direction or graph.direction or "up"
     graph = set_turns(graph, direction)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -89,8 +90,15 @@ class Drawing:
         from transformer_diagrams.render.drawn import draw
         from transformer_diagrams.render.paint import paint
 
-        painted = paint(self.scene, self.theme, unit=self.unit, background=self.background)
+        with self.typeset():
+            painted = paint(self.scene, self.theme, unit=self.unit, background=self.background)
         return draw(painted, self.graphviz)
+
+    def typeset(self) -> AbstractContextManager[None]:
+        """In which text is measured as the theme's fonts set it."""
+        from transformer_diagrams.text import typeface
+
+        return typeface(self.theme.fonts.text, self.theme.fonts.maths)
 
     @cached_property
     def shown(self) -> tuple[int, ...]:
@@ -171,7 +179,7 @@ def tall_warning(display: Display) -> Fault | None:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """An output format. ``write`` gives the file's bytes, ``lost`` says what it cannot carry.
+    """An output format. ``made`` gives the file's bytes, ``lost`` says what it cannot carry.
 
     page   width and height in points of a page of its own, which the figure fills
     paged  it holds many pages, so that one file shows a figure in steps
@@ -181,11 +189,16 @@ class Format:
     name: str
     suffix: str
     media_type: str
-    write: Callable[[Drawing], bytes]
+    made: Callable[[Drawing], bytes]
     lost: Callable[[Drawing], list[str]] = lambda _: []
     page: tuple[float, float] | None = None
     needs: str = ""
     paged: bool = False
+
+    def write(self, drawing: Drawing) -> bytes:
+        """The file's bytes, in the fonts of the drawing's theme."""
+        with drawing.typeset():
+            return self.made(drawing)
 
     def placed(self, drawing: Drawing) -> Drawing:
         """The drawing on this format's page.
@@ -198,7 +211,8 @@ class Format:
 
     def warnings(self, drawing: Drawing) -> tuple[Fault, ...]:
         """What the drawing has to say, and what this format cannot carry."""
-        lost = self.lost(drawing)
+        with drawing.typeset():
+            lost = self.lost(drawing)
         said = f"{self.name} cannot carry " + "; ".join(lost)
         told = [Fault("not-carried", said, found=self.name, severity="warning")] if lost else []
         return (*drawing.warnings, *told)

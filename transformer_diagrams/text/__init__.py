@@ -1,5 +1,6 @@
 """Text: labels of mixed words and TeX, measured with the outlines they are drawn with."""
 
+from transformer_diagrams.text.fonts import Typeface, typeface
 from transformer_diagrams.text.judge import Complaint, judge
 from transformer_diagrams.text.layout import (
     LEADING,
@@ -13,6 +14,6 @@ from transformer_diagrams.text.markup import plain
 from transformer_diagrams.text.wrap import wrap
 
 __all__ = [
-    "LEADING", "Complaint", "PlacedPiece", "TextLayout", "TextLine", "judge", "measure", "plain",
-    "spots", "wrap",
+    "LEADING", "Complaint", "PlacedPiece", "TextLayout", "TextLine", "Typeface", "judge", "measure",
+    "plain", "spots", "typeface", "wrap",
 ]  # fmt: skip

@@ -1,17 +1,21 @@
 """The font files that text is drawn with, and their glyphs as outlines.
 
 Fira Sans for words, STIX Two Math for maths and the signs Fira lacks, Noto Sans Arabic for
-Arabic. All come as Python packages, so that a figure is the same ink on every machine.
+Arabic. All come as Python packages, so that a figure is the same ink on every machine. A theme may
+name others (`typeface`), by family, which is the package `fontpkg-FAMILY`, or by file.
 The shaping library is imported when the first glyph is needed.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
-from typing import Any
+from typing import Any, Final, NamedTuple
 
-from transformer_diagrams.cachedir import package_folder
+from transformer_diagrams.cachedir import package_folder, versions
 from transformer_diagrams.errors import Fault, ToolMissing
 from transformer_diagrams.records import dataclass
 
@@ -30,22 +34,47 @@ FOR_SCRIPTS: tuple[str, ...] = ("fontpkg-noto-sans-arabic",)
 UNITS = 1000
 """Outlines are in thousandths of the font size."""
 
-_FACES: dict[str, tuple[str, str, str]] = {
-    # key: package, file inside it, name for messages
-    "regular": ("fontpkg_fira_sans", "files/FiraSans-Regular.ttf", "Fira Sans"),
-    "medium": ("fontpkg_fira_sans", "files/FiraSans-Medium.ttf", "Fira Sans Medium"),
-    "semibold": ("fontpkg_fira_sans", "files/FiraSans-SemiBold.ttf", "Fira Sans SemiBold"),
-    "bold": ("fontpkg_fira_sans", "files/FiraSans-SemiBold.ttf", "Fira Sans SemiBold"),
-    "italic": ("fontpkg_fira_sans", "files/FiraSans-Italic.ttf", "Fira Sans Italic"),
-    "math": ("ziamath", "fonts/STIXTwoMath-Regular.ttf", "STIX Two Math"),
-    "arabic": (
-        "fontpkg_noto_sans_arabic",
-        "files/NotoSansArabic[wdth,wght].ttf",
-        "Noto Sans Arabic",
-    ),
+_FAMILY, _MATHS = "Fira Sans", "STIX Two Math"
+WEIGHTS: Final[dict[str, tuple[tuple[str, ...], int]]] = {
+    # what the files of a family are called, the best first, and the weight of a variable font
+    "regular": (("Regular", "Roman", "Book"), 400),
+    "medium": (("Medium", "SemiBold", "Bold"), 500),
+    "semibold": (("SemiBold", "Bold", "Medium"), 600),
+    "bold": (("SemiBold", "Bold", "Medium"), 600),
+    "italic": (("Italic",), 400),
 }
-WEIGHTS: tuple[str, ...] = ("regular", "medium", "semibold", "bold", "italic")
-FALLBACKS: tuple[str, ...] = ("math", "arabic")
+_ARABIC = "Noto Sans Arabic"
+_ENDS = (".ttf", ".otf", ".ttc", ".otc")
+
+
+class Typeface(NamedTuple):
+    """What words and formulas are set in: families, or absolute paths of files.
+
+    text   each asked for what those before it lack; (): Fira Sans
+    maths  a font with a MATH table; "": STIX Two Math
+    """
+
+    text: tuple[str, ...] = ()
+    maths: str = ""
+
+
+USUAL: Final = Typeface()
+_IN_USE: ContextVar[Typeface] = ContextVar("typeface", default=USUAL)
+
+
+@contextmanager
+def typeface(text: tuple[str, ...], maths: str) -> Iterator[None]:
+    """All text inside is measured and drawn in these fonts."""
+    token = _IN_USE.set(Typeface(text, maths))
+    try:
+        yield
+    finally:
+        _IN_USE.reset(token)
+
+
+def in_use() -> Typeface:
+    """The fonts that text is set in now."""
+    return _IN_USE.get()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +94,17 @@ Segment = tuple[str, tuple[float, ...]]
 class Face:
     """One open font file."""
 
-    def __init__(self, key: str, path: str, name: str) -> None:
+    def __init__(self, path: str, name: str, weight: int = 400) -> None:
         import uharfbuzz as hb
 
-        self.key = key
         self.path = path
         self.name = name
         face = hb.Face(hb.Blob.from_file_path(path))
+        self.glyphs: int = face.glyph_count
+        self.sets_maths = bool(face.has_math_data)
         self._font = hb.Font(face)
+        if weight != 400:  # a font of one weight takes no notice
+            self._font.set_variations({"wght": weight})
         self._factor = UNITS / face.upem
         self._outlines: dict[int, tuple[Segment, ...]] = {}
         self._draw: Any = None
@@ -145,28 +177,106 @@ def _missing(package: str) -> ToolMissing:
     )
 
 
-@cache
-def face(key: str) -> Face:
-    """The font of a weight or a fallback, opened once.
+def face(weight: str) -> Face:
+    """The font of words in a weight, as it is in use; opened once.
 
     :raises ToolMissing: when its package is not installed.
     """
-    package, file, name = _FACES[key]
+    text = in_use().text
+    return _open(text[0] if text else _FAMILY, weight)
+
+
+def maths_face() -> Face:
+    """The font of formulas.
+
+    :raises ToolMissing: when its package is not installed.
+    """
+    return _open(in_use().maths or _MATHS, "regular")
+
+
+@cache
+def _open(source: str, weight: str) -> Face:
+    """The font of a family or a file in a weight.
+
+    :raises ToolMissing: when there is none.
+    """
     if package_folder("uharfbuzz") is None:
         raise _missing("uharfbuzz")
-    folder = package_folder(package)
-    path = os.path.join(folder, *file.split("/")) if folder else ""
-    if not folder or not os.path.exists(path):
-        raise _missing(package)
-    return Face(key, path, name)
+    number = WEIGHTS[weight][1]
+    if os.path.isabs(source):
+        if not os.path.isfile(source):
+            raise ToolMissing(Fault("missing-font", f"there is no font file '{source}'"))
+        return Face(source, os.path.basename(source), number)
+    path = _in_package(source, weight)
+    stem = os.path.splitext(os.path.basename(path))[0].partition("-")[2]
+    plain = stem in ("", "Regular") or "[" in path
+    return Face(path, source if plain else f"{source} {stem}", number)
+
+
+def _in_package(family: str, weight: str) -> str:
+    """The file of a family's weight in the package that holds it."""
+    name, inside = "fontpkg_" + "_".join(family.lower().replace("-", " ").split()), "files"
+    if family == _MATHS:
+        name, inside = "ziamath", "fonts"
+    folder = package_folder(name)
+    found = os.path.join(folder, inside) if folder else ""
+    if not os.path.isdir(found):
+        raise _missing(name)
+    names = sorted(each for each in os.listdir(found) if each.endswith(_ENDS))
+    slant = weight == "italic"
+    for end in (*WEIGHTS[weight][0], "[", "Regular", ""):
+        for each in names:
+            stem = os.path.splitext(each)[0]
+            of_style = ("Italic" in stem) == slant if end == "[" else True
+            if of_style and (end in stem if end in ("[", "") else stem.endswith(f"-{end}")):
+                return os.path.join(found, each)
+    raise _missing(name)
 
 
 def fallback_faces() -> tuple[Face, ...]:
     """The fonts asked in turn for what the first one lacks; absent packages are left out."""
+    chosen = in_use()
+    usual = (_FAMILY, _MATHS, _ARABIC) if chosen.text else (_MATHS, _ARABIC)
     found = []
-    for key in FALLBACKS:
+    for source in dict.fromkeys((*chosen.text[1:], *usual)):
         try:
-            found.append(face(key))
+            found.append(_open(source, "regular"))
         except ToolMissing:
             continue
     return tuple(found)
+
+
+def unusable(chosen: Typeface) -> list[Fault]:
+    """Why fonts of a theme cannot be used: they are not there, or are no fonts."""
+    found = []
+    for source in (*chosen.text, *filter(None, [chosen.maths])):
+        maths = source == chosen.maths and source not in chosen.text
+        try:
+            opened = _open(source, "regular")
+        except ToolMissing as fault:
+            found += list(fault.faults)
+            continue
+        if not opened.glyphs:
+            found.append(Fault("missing-font", f"the file '{source}' is no font", found=source))
+        elif maths and not opened.sets_maths:
+            hint = f"leave maths out for {_MATHS}, or name a font for maths"
+            message = f"the font '{source}' has no table for maths"
+            found.append(Fault("missing-font", message, found=source, hint=hint))
+    return found
+
+
+@cache
+def signature(chosen: Typeface) -> str:
+    """What the ink of text in these fonts depends on, besides the text."""
+    import hashlib
+
+    parts = []
+    for source in (*chosen.text, "|", chosen.maths):
+        parts.append(source)
+        if os.path.isabs(source):
+            with open(source, "rb") as file:
+                parts.append(hashlib.file_digest(file, "sha256").hexdigest())
+        else:
+            name = "fontpkg-" + "-".join(source.lower().split())
+            parts.append(str(versions().get(name)))
+    return ",".join(parts)

@@ -14,6 +14,7 @@ from functools import lru_cache
 from transformer_diagrams.errors import ToolMissing
 from transformer_diagrams.records import dataclass
 from transformer_diagrams.text.commands import KNOWN, SIGNS
+from transformer_diagrams.text.fonts import USUAL, Typeface, in_use
 from transformer_diagrams.text.kept import Label, note
 from transformer_diagrams.text.layout import measure
 from transformer_diagrams.text.markup import LONGEST, clean, parse_line, shown
@@ -41,14 +42,16 @@ def judge(markup: str, letters: bool = True) -> tuple[Complaint, ...]:
     >>> [c.at for c in judge(r"Linear $\nosuch{x}$")]
     [8]
     """
-    found, asked = _judged(markup, letters)
-    if asked:
+    found, asked = _judged(markup, letters, in_use())
+    if asked and in_use() == USUAL:
         note(asked)
     return found
 
 
 @lru_cache(maxsize=4096)
-def _judged(markup: str, letters: bool) -> tuple[tuple[Complaint, ...], Label | None]:
+def _judged(
+    markup: str, letters: bool, _chosen: Typeface
+) -> tuple[tuple[Complaint, ...], Label | None]:
     """The complaints, and the label that had to be measured to know them."""
     text, _ = clean(markup)
     found: list[Complaint] = []
@@ -102,10 +105,10 @@ def _asked(markup: str, text: str) -> list[Complaint]:
             begin,
         )
         message = fault.message.removesuffix(_AS_TYPED)
-        found.append(Complaint(fault.code, message, place, fault.found, fault.hint, error))
-    if any(complaint.error for complaint in found):  # a formula as typed lacks letters again
-        found = [complaint for complaint in found if complaint.error]
-    return found
+        found.append(Complaint(fault.code, message, place, fault.found, fault.hint, True))
+    # A formula as typed lacks letters again.
+    formulas = [complaint for complaint in found if complaint.code == "bad-formula"]
+    return formulas or found
 
 
 def _typed(source: str, at: int) -> list[Complaint]:

@@ -59,9 +59,11 @@ def _versions(names: tuple[str, ...]) -> str:
     return ",".join(f"{name}={installed.get(name)}" for name in names)
 
 
-def name(label: Label) -> str:
-    """The name under which a label is kept."""
+def name(label: Label, chosen: fonts.Typeface = fonts.USUAL) -> str:
+    """The name under which a label in the ``chosen`` fonts is kept."""
     parts = [made_by(), *label]
+    if chosen != fonts.USUAL:
+        parts.append(fonts.signature(chosen))
     if any("\u0600" <= c < "\u1e00" or c >= "\u2c00" for c in label[0]):  # no Latin, Greek, signs
         parts.append(_versions(fonts.FOR_SCRIPTS))
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:40]

@@ -121,16 +121,24 @@ def measure(markup: str, size: float, weight: str = "regular", align: str = "mid
         raise ValueError(f"unknown alignment {align!r}: left, middle or right")
     if not 0 < size < 1000:
         raise ValueError(f"the font size {size!r} is not between 0 and 1000 points")
-    kept.note((markup, weight, align))
-    return _scaled(_measured(markup, weight, align), size)
+    chosen = fonts.in_use()
+    if chosen == fonts.USUAL:
+        kept.note((markup, weight, align))
+    return _scaled(_measured(markup, weight, align, chosen), size)
 
 
-@lru_cache(maxsize=4096)
 def spots(markup: str, size: float, weight: str, align: str) -> tuple[PlacedPiece, ...]:
     """The pieces of a label as `measure` places them.
 
     :raises ToolMissing: when a font or library is absent.
     """
+    return _spots(markup, size, weight, align, fonts.in_use())
+
+
+@lru_cache(maxsize=4096)
+def _spots(
+    markup: str, size: float, weight: str, align: str, _: fonts.Typeface
+) -> tuple[PlacedPiece, ...]:
     from transformer_diagrams.text.outline import Pen
 
     found = []
@@ -169,8 +177,11 @@ def _scaled(m: _Measured, size: float) -> TextLayout:
 
 
 @lru_cache(maxsize=20_000)
-def _measured(markup: str, weight: str, align: str) -> _Measured:
-    name = kept.name((markup, weight, align))
+def _measured(
+    markup: str, weight: str, align: str, chosen: fonts.Typeface = fonts.USUAL
+) -> _Measured:
+    """In the fonts in use, which are those ``chosen``."""
+    name = kept.name((markup, weight, align), chosen)
     stored = kept.get(name)
     if stored is not None:
         known = _load(stored)
@@ -282,7 +293,7 @@ class _Line:
             content, kind = piece.content, piece.kind
             if kind == "math":
                 try:
-                    formula = _formula(content)
+                    formula = _formula(content, fonts.in_use().maths)
                     if before.endswith(" "):
                         x += _THIN
                     formula.draw(out, x, y)
@@ -327,17 +338,18 @@ def missing_letters(chars: list[str], label: str, weight: str = "regular") -> Fa
     one = len(chars) == 1
     return Fault(
         "missing-letter",
-        f"no font has the character{'' if one else 's'} {', '.join(listed)} of the label {label}; "
-        f"a frame with its code stands for {'it' if one else 'each'} (the label's font is "
-        f"{_font_name(weight)})",
+        f"no font has the character{'' if one else 's'} {', '.join(listed)} of the label {label} "
+        f"(its font is {_font_name(weight)})",
         found="".join(chars),
-        hint=f"use {'another character' if one else 'other characters'}, or TeX between dollars",
+        hint=f"name a font that has {'it' if one else 'them'} in a theme file, "
+        f"fonts: {{text: [{fonts.face('regular').name}, /path/of/a/font.ttf]}}, or use "
+        f"{'another character' if one else 'other characters'}, or TeX between dollars",
         severity="warning",
     )
 
 
 @lru_cache(maxsize=4096)
-def _formula(tex: str) -> Formula:
+def _formula(tex: str, _: str) -> Formula:
     from transformer_diagrams.text.maths import set_formula
 
     return set_formula(tex)

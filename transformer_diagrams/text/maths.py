@@ -7,7 +7,7 @@ from the font itself, on our own grid.
 from __future__ import annotations
 
 from transformer_diagrams.records import dataclass
-from transformer_diagrams.text.fonts import UNITS, face
+from transformer_diagrams.text.fonts import UNITS, in_use, maths_face
 from transformer_diagrams.text.outline import Pen
 from transformer_diagrams.text.tex import BadFormula, Tex, parse
 
@@ -25,7 +25,7 @@ class Formula:
 
     def draw(self, outline: Pen, x: float, y: float) -> None:
         """Add the formula with the left end of its baseline at (x, y)."""
-        font = face("math")
+        font = maths_face()
         for glyph, gx, gy, scale in self.glyphs:
             outline.add(font.outline(glyph), x + gx, y + gy, scale)
         for corners in self.shapes:
@@ -42,12 +42,14 @@ def set_formula(tex: str) -> Formula:
     from transformer_diagrams.text.mathml import mathml
 
     for char, at in _drawn(tree):
-        if not face("math").has(char):
+        if not maths_face().has(char):
             raise BadFormula(
                 f"the font for maths has no sign '{char}'", at, "write it outside of the dollars"
             )
+    path = maths_face().path if in_use().maths else ""
     try:
-        advance, glyphs, shapes = setter.place(mathml(tree, setter.KNOWN_SPACING), UNITS * SCALE)
+        asked = mathml(tree, setter.KNOWN_SPACING)
+        advance, glyphs, shapes = setter.place(asked, UNITS * SCALE, path)
     except (RecursionError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError):
         # The tree is right: it is the setter that cannot do it.
         raise BadFormula("ziamath cannot set it", hint="write it in a simpler way") from None

@@ -10,7 +10,7 @@ import unicodedata
 from functools import lru_cache
 
 from transformer_diagrams.records import dataclass
-from transformer_diagrams.text.fonts import face, fallback_faces
+from transformer_diagrams.text.fonts import Face, Typeface, face, fallback_faces, in_use
 from transformer_diagrams.text.outline import Pen
 
 _IGNORED = frozenset("\u200b\u200c\u200d\u200e\u200f\u2060\ufe0e\ufe0f\ufeff\u00ad")
@@ -35,7 +35,7 @@ class Missing:
 class _Run:
     text: str
     style: str  # "", "<sub>", "<super>", "missing"
-    font: str  # key of the face
+    font: Face | None
 
 
 def draw(
@@ -54,7 +54,8 @@ def draw(
                     missing[char] = None
                     x = _stand_in(char, outline, x, y)
                 continue
-            font = face(run.font)
+            font = run.font
+            assert font is not None
             scale = _SMALL if run.style else 1.0
             glyphs, advance = font.shape(run.text, rtl=rtl)
             rise = _RAISE.get(run.style, 0.0)
@@ -78,6 +79,7 @@ def directions(text: str) -> tuple[tuple[str, bool], ...]:
     if True not in strong:
         return ((text, False),) if text else ()
     base = next(way for way in strong if way is not None)
+    _pair_brackets(text, strong, base)
     ways: list[bool] = []
     for index, way in enumerate(strong):
         if way is None:
@@ -94,6 +96,31 @@ def directions(text: str) -> tuple[tuple[str, bool], ...]:
     return tuple(reversed(runs)) if base else tuple(runs)
 
 
+_PAIRS = {")": "(", "]": "[", "}": "{"}
+
+
+def _pair_brackets(text: str, strong: list[bool | None], base: bool) -> None:
+    """Give both brackets of a pair one direction (Unicode Annex 9, rule N0): the line's where it
+    stands inside; else that of the words inside where these go on before the pair."""
+    opened: list[int] = []
+    pairs: list[tuple[int, int]] = []
+    for at, char in enumerate(text):
+        if char in _PAIRS.values():
+            opened.append(at)
+        elif char in _PAIRS:
+            known = [n for n, first in enumerate(opened) if text[first] == _PAIRS[char]]
+            if known:
+                pairs.append((opened[known[-1]], at))
+                del opened[known[-1] :]
+    for first, last in sorted(pairs):
+        inside = set(strong[first + 1 : last]) - {None}
+        if not inside:
+            continue
+        before = next((way for way in reversed(strong[:first]) if way is not None), base)
+        way = base if base in inside or before == base else not base
+        strong[first] = strong[last] = way
+
+
 def _direction(char: str) -> bool | None:
     kind = unicodedata.bidirectional(char)
     if kind in ("R", "AL"):
@@ -108,11 +135,12 @@ def _runs(text: str, weight: str) -> list[_Run]:
     for char in text:
         if char in _IGNORED:
             # A joiner matters only inside a run of a font that knows it.
-            if runs and runs[-1].style == "" and _known(runs[-1].font, char):
-                runs[-1] = _Run(runs[-1].text + char, "", runs[-1].font)
+            last = runs[-1].font if runs else None
+            if last and runs[-1].style == "" and last.has(char):
+                runs[-1] = _Run(runs[-1].text + char, "", last)
             continue
-        style, font, shown = _chosen(char, weight)
-        if runs and unicodedata.combining(char) and _known(runs[-1].font or weight, char):
+        style, font, shown = _chosen(char, weight, in_use())
+        if runs and unicodedata.combining(char) and (runs[-1].font or face(weight)).has(char):
             font, style = runs[-1].font, runs[-1].style
         if runs and runs[-1].font == font and runs[-1].style == style:
             runs[-1] = _Run(runs[-1].text + shown, style, font)
@@ -122,28 +150,23 @@ def _runs(text: str, weight: str) -> list[_Run]:
 
 
 @lru_cache(maxsize=4096)
-def _known(font: str, char: str) -> bool:
-    return font != "" and face(font).has(char)
-
-
-@lru_cache(maxsize=4096)
-def _chosen(char: str, weight: str) -> tuple[str, str, str]:
-    """(style, font, text to shape) for one character."""
+def _chosen(char: str, weight: str, _of: Typeface) -> tuple[str, Face | None, str]:
+    """(style, font, text to shape) for one character, in the fonts in use."""
     first = face(weight)
     if first.has(char):
-        return "", weight, char
+        return "", first, char
     if char.isspace():
-        return "", weight, " "
+        return "", first, " "
     # Sub- and superscript letters that the font lacks are its own letters, small and moved.
     form, _, rest = unicodedata.decomposition(char).partition(" ")
     if form in _RAISE:
         small = "".join(chr(int(code, 16)) for code in rest.split())
         if all(first.has(c) for c in small):
-            return form, weight, small
+            return form, first, small
     for other in fallback_faces():
         if other.has(char):
-            return "", other.key, char
-    return "missing", "", char
+            return "", other, char
+    return "missing", None, char
 
 
 def _stand_in(char: str, outline: Pen, x: float, y: float) -> float:

@@ -16,6 +16,7 @@ from transformer_diagrams.text.fonts import UNITS
 with warnings.catch_warnings():
     # It finds its font through a function that Python 3.11 and 3.12 call deprecated.
     warnings.simplefilter("ignore", DeprecationWarning)
+    from ziamath.mathfont import MathFont
     from ziamath.zmath import Math, loadedfonts
 from ziafont.fonttypes import BBox
 from ziamath import operators
@@ -97,11 +98,19 @@ class _Arrow(Mnode, tag="tdx-arrow"):
         self.bbox = BBox(0, wide + 2 * side, low, high)
 
 
-def place(math: ET.Element, size: float) -> tuple[float, list[Placed], list[Shape]]:
-    """The advance of a formula, its glyphs and its bars, in the units of ``size``; y down."""
+def place(
+    math: ET.Element, size: float, path: str = ""
+) -> tuple[float, list[Placed], list[Shape]]:
+    """The advance of a formula, its glyphs and its bars, in the units of ``size``; y down.
+
+    ``path``  of the font; "": STIX Two Math
+    """
     _heights.clear()
-    loadedfonts["default"].basesize = size  # of which no script is less than three tenths
-    made: Any = Math(math, size=size)
+    if path and path not in loadedfonts:
+        loadedfonts[path] = MathFont(path, size)
+    # Of the base size no script is less than three tenths.
+    loadedfonts[path or "default"].basesize = size
+    made: Any = Math(math, size=size, font=path or None)
     glyphs: list[Placed] = []
     shapes: list[Shape] = []
     todo: list[tuple[Any, float, float]] = [(made.node, 0.0, 0.0)]
