@@ -25,6 +25,7 @@ PAGES: tuple[str, ...] = (
     "docs/numbers.md",
     "docs/architecture.md",
     "docs/embedding.md",
+    "docs/looks.md",
     "docs/models.md",
     "docs/run.md",
     "docs/editor.md",
