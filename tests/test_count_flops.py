@@ -183,7 +183,7 @@ SIMPLE = {
     "shift", "pick_mask", "learned_tokens", "exp", "log", "power", "softplus", "expand", "patchify",
     "unpatchify", "select", "random_mask", "mask_replace", "roll", "window_partition",
     "window_merge", "shifted_window_mask", "fourier_features", "interpolate_position", "hungarian",
-    "scatter", "threshold_mask",
+    "scatter", "threshold_mask", "layer_entry",
 }
 # Of these the example's number is the check: each counts by a formula of its own.
 OWN = {

@@ -118,6 +118,29 @@ def test_carry_taps_from_outside_and_once() -> None:
     assert np.allclose(model.run({"x": X}, w).outputs["out"], stem + 3 * (stem @ w["layers/f.W"]))
 
 
+def test_each_layer_takes_its_own_entry_in_patterns_and_batches(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    head = "dims: {d_t: positions, d_m: width, L: layers}\n"
+    head += "inputs: {x: [d_t, d_m], p: [d_t, L, d_m]}\n"
+    Path("part.yaml").write_text(head + """
+blocks:
+  - {op: layer_entry, id: own, from: p}
+  - {op: mul, from: [own, x]}
+""", encoding="utf-8")
+    Path("whole.yaml").write_text(head + """
+blocks:
+  - repeat: L
+    pattern:
+      - {use: part, id: one, from: {x: prev, p: p}}
+      - {use: part, id: two, from: {x: prev, p: p}}
+""", encoding="utf-8")
+    x, p = np.ones((2, 3, 4)), np.random.default_rng(4).normal(size=(2, 3, 5, 4))
+    ran = td.load("whole.yaml").run({"x": x, "p": p})
+    assert np.allclose(ran.outputs["out"], p.prod(axis=2))
+
+
 def test_shared_weights_go_by_the_name_of_their_block() -> None:
     model = spec("""
   - {op: linear, id: a, out: d_m}

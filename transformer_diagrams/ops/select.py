@@ -20,6 +20,8 @@ from transformer_diagrams.ops.shape import axis_attr
 
 op = family("select", Op)
 
+EARLIER = "earlier\u00b7"  # in the bindings of a run: how often a block has run before
+
 
 def _top_k_shape(c: Call) -> tuple[Shape, ...]:
     axis = c.axis(0, c["axis"])
@@ -160,6 +162,22 @@ op(
     ),
 )
 
+
+
+op(
+    name="layer_entry",
+    does=("pick",),
+    summary="The entry of an axis that belongs to this layer, where each layer has its own: the "
+    "first to run takes the first; x [.., L, d] -> [.., d].",
+    attrs=(axis_attr("the axis of layers, which goes", -2),),
+    shape=lambda c: (c.x.with_axis(c.axis(0, c["axis"])),),
+    text="entry of the layer",
+    value=lambda c, x, w: [x[0].take(c.bindings.get(EARLIER, 0), axis=c["axis"])],
+    examples=(
+        Example([["d_t", "N", "d_m"]], [["d_t", "d_m"]], label="entry of the layer"),
+        Example([[3, 2, 4]], [[2, 4]], {"axis": 0}),
+    ),
+)
 
 
 def _scatter_shape(c: Call) -> tuple[Shape, ...]:

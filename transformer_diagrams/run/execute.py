@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
+from itertools import count
 from typing import Any
 
 from transformer_diagrams.dims import const
@@ -108,6 +109,7 @@ class _Run:
         self.used: set[str] = set()  # of the inputs
         self.lead: tuple[int, ...] = ()  # which element of leading axes is being executed
         self._plans: dict[int, Plan] = {}
+        self._ran: dict[tuple[str, str, tuple[int, ...]], Iterator[int]] = {}
         self._told: list[tuple[str, Shape | None, Array]] | None = None  # inside a lead
 
     def run(self) -> Result:
@@ -148,6 +150,10 @@ class _Run:
             raise fault("bad-value", f"'{name}' must hold whole numbers", found=str(value.dtype),
                         expected="int64" if dtype == "int" else "bool")
         return value
+
+    def ran(self, spec: str, block: str) -> int:
+        """How often a block of a spec has run before this time, for one element of a batch."""
+        return next(self._ran.setdefault((spec, block, self.lead), count()))
 
     def absent(self, when: str) -> bool:
         """Whether what is there at this time is no part of this run."""
@@ -385,7 +391,7 @@ class _Work:
                         hint=f"give what it gives, as an input with its name: {name}")
         shapes = tuple(Shape.parse(value.shape) for value in arrays)
         tensors = self._tensors(atom, place, path)
-        at_work = call(self.frame, applied, shapes)
+        at_work = call(self.frame, applied, shapes, self.run.ran(self.program.spec.id, atom.id))
         if op.below:
             self._check_below(op.below(at_work).evaluate({}), atom, path, arrays)
         try:

@@ -9,6 +9,7 @@ from collections.abc import Container, Iterator, Mapping
 from transformer_diagrams.graph.frame import Applied, Frame
 from transformer_diagrams.ops.arrays import Array, np
 from transformer_diagrams.ops.registry import Buffer, Call, Shape, Weight
+from transformer_diagrams.ops.select import EARLIER
 from transformer_diagrams.records import dataclass
 from transformer_diagrams.run.plan import Path, Plan, spelt
 
@@ -28,9 +29,13 @@ def sizes(shape: Shape) -> tuple[int, ...]:
     return tuple(size.evaluate({}) for size in shape.dims)
 
 
-def call(frame: Frame, applied: Applied, shapes: tuple[Shape, ...] | None = None) -> Call:
-    """An op at work, ready for its rules; ``shapes`` of what really comes in."""
+def call(
+    frame: Frame, applied: Applied, shapes: tuple[Shape, ...] | None = None, earlier: int = 0
+) -> Call:
+    """An op at work, ready for its rules; ``shapes`` of what really comes in, ``earlier`` how often
+    its block has run before."""
     numbers = {name: size.as_int() for name, size in frame.scope.env.items()}
+    numbers[EARLIER] = earlier
     return Call(
         applied.op,
         applied.inputs if shapes is None else shapes,
