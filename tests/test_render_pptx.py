@@ -170,6 +170,12 @@ def test_the_slide_is_16_to_9_and_the_figure_fills_it() -> None:
     assert huge.display.printed[0] == pytest.approx(924)
 
 
+def test_what_connectors_have_not_is_told() -> None:
+    (told,) = [f for f in PPTX.warnings(drawn_of("transformer")) if f.code == "not-carried"]
+    assert "rounded corners of 8 lines" in told.message
+    assert "5 residual paths" in told.message
+
+
 def test_the_same_figure_gives_the_same_bytes_without_a_clock() -> None:
     data = PPTX.write(drawn_of("signs"))
     assert data == PPTX.write(drawn_of("signs"))

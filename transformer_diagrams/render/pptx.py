@@ -74,11 +74,17 @@ def to_pptx(displays: Sequence[Display]) -> bytes:
 
 
 def lost(display: Display) -> list[str]:
-    """The rounded corners of lines: a connector that stays attached has none."""
-    ways = [item.way for item in display.items if item.kind == "line"]
+    """What a connector that stays attached has not: rounded corners, and a beginning on another
+    line."""
+    lines = [item for item in display.items if item.kind == "line"]
+    ways = [item.way for item in lines]
     bent = sum(len(way) > 2 and bool(_connector([(x * EMU, y * EMU) for x, y in way]))
                for way in ways)  # fmt: skip
-    return [f"the rounded corners of {bent} lines, which are connectors"] if bent else []
+    apart = sum(item.role == "residual" and bool(item.trunk) for item in lines)
+    out = [f"the rounded corners of {bent} lines, which are connectors"] if bent else []
+    if apart:
+        out.append(f"where {apart} residual paths leave the stream: each begins at its box")
+    return out
 
 
 def _widen(deck: Any) -> None:
