@@ -596,6 +596,22 @@ def test_a_definition_without_a_value_for_its_caller_is_told_where_it_is_used(
     assert "definition-broken 5" not in found
 
 
+@pytest.mark.parametrize(("rows", "good"), [("6 a", True), ("7 a", False)])
+def test_a_definition_made_of_defined_sizes_is_what_its_user_defines(rows: str, good: bool) -> None:
+    """ceil(32 a / 8) + ceil(32 a / 16) is 6 a, whatever the part calls its two sizes."""
+    part = (
+        "title: P\ndims: {h: rows, k: width, u: {doc: eighth, value: ceil(h / 8)},\n"
+        "  v: {doc: sixteenth, value: ceil(h / 16)}, S: {doc: both, value: u + v}}\n"
+        "inputs: {x: [S, k]}\nblocks: [gelu]\n"
+    )
+    text = (
+        f"title: T\ndims: {{a: rows, k: width, S: {{doc: both, value: {rows}}}}}\n"
+        "inputs: {x: [S, k]}\nblocks: [{use: part, with: {h: 32 a}}]\n"
+    )
+    found = [fault.code for fault in faults_of(text, {"part": part})]
+    assert found == ([] if good else ["definition-broken"])
+
+
 def test_a_relation_without_a_value_for_its_caller_is_told_with_its_user() -> None:
     part = "title: P\ndims: {k: width, n: length}\ninputs: {x: [n, k]}\n" \
            "where: ['8/(k-8) < n']\nblocks: [gelu]\n"

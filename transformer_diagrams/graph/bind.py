@@ -258,6 +258,8 @@ class _Binder:
             value = self.read(dim.value)
             if value is None:
                 continue
+            while value.free & self.definitions.keys():  # names that are new to the scope
+                value = value.subs(self.definitions)
             bound = self.env[name]
             verdict = self.scope.facts.equal(bound, value)
             if verdict is Verdict.YES:
