@@ -7,6 +7,7 @@ import json
 import pytest
 from graph_specs import SPECS, Texts, spec_of
 
+from transformer_diagrams.api import Model
 from transformer_diagrams.cli.inspect import text_of
 from transformer_diagrams.count import Inspection, inspect
 from transformer_diagrams.dims import parse
@@ -185,6 +186,44 @@ def test_averaged_copies_count_but_are_not_trained() -> None:
         assert str(params.averaged.formula) == "d_m^2"
         assert str(params.frozen.formula) == "0"
         assert str(params.trainable.formula) == "2 d_m^2"
+
+
+def followed(teacher: str) -> str:
+    return (
+        "title: T\ndims: {d_m: width}\ninputs: {x: [9, d_m]}\nblocks:\n"
+        "  - {op: linear, id: student, out: d_m, bias: false}\n"
+        f"  - {{op: linear, id: teacher, from: x, {teacher}}}\n"
+    )
+
+
+def test_a_moving_average_has_the_weights_that_it_follows_and_takes_no_data() -> None:
+    text = followed("out: d_m, bias: false, average_of: student")
+    params = count(text).params
+    assert str(params.averaged.formula) == str(params.trainable.formula) == "d_m^2"
+    model = Model.from_text(text, name="t.yaml")
+    (line,) = [line for line in model.scene().lines if line.mark == "ema"]
+    assert (line.tail, line.head) == ("student", "teacher")
+    assert model.graph().root.edges == Model.from_text(
+        text.replace("average_of: student", "mark: ema"), name="t.yaml"
+    ).graph().root.edges
+
+
+@pytest.mark.parametrize(
+    ("teacher", "code", "said"),
+    [
+        ("out: d_m, bias: false, average_of: studnet", "unknown-reference", "did you mean"),
+        ("out: d_m, bias: false, average_of: x", "unknown-reference", "an input has no weights"),
+        ("out: 2 d_m, bias: false, average_of: student", "share-mismatch", "cannot follow"),
+        ("out: d_m, bias: true, average_of: student", "share-mismatch", "only one of them has b"),
+        ("out: d_m, average_of: student, mark: frozen", "bad-value", "not frozen"),
+    ],
+)
+def test_what_cannot_be_an_average_is_told_at_its_line(
+    teacher: str, code: str, said: str
+) -> None:
+    (fault,) = Model.from_text(followed(teacher), name="t.yaml").check().errors
+    assert (fault.code, fault.span.line) == (code, 6)
+    assert said in f"{fault.message} {fault.hint}"
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,7 @@ VALUES: dict[str, Any] = {
     "when": "train",
     "if": "not off",
     "share": "first",
+    "average_of": "first",
     "once": True,
     "note": "A remark",
     "step": 2,

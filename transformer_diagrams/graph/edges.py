@@ -101,6 +101,7 @@ class EdgeCutter:
                     self._return(atom, link)
                 else:
                     self._route(atom, link)
+            self._follow(atom)
         for words, lines in self._said:
             # once, where the line begins to be of these words alone; else all where it ends
             line = next((q for q in lines if q.worded == {words}), lines[-1])
@@ -258,6 +259,20 @@ class EdgeCutter:
                 self.spelt.shape(link.atom, link.port),
             )
         )
+
+    def _follow(self, atom: Atom) -> None:
+        """The link of a block's weights to those that they are a moving average of."""
+        if atom.kind not in ("op", "use") or atom.block is None or not atom.block.average_of:
+            return
+        other = self.program.ids.get(atom.block.average_of.value)
+        if other is None:
+            return
+        tail = self.program.atoms[other]
+        tail_box, head_box = self._home[tail.structure], self._home[atom.structure]
+        around = set(self.up(tail_box))
+        box = next(each for each in self.up(head_box) if each in around)
+        ends = self._names(tail, tail_box), self._names(atom, head_box)
+        self.insides[box].returns.append(Return(*ends, mark="ema", label="EMA"))
 
     def _names(self, atom: Atom, box: int) -> tuple[str, ...]:
         """The id of a drawn atom, then those of the boxes around it."""

@@ -52,7 +52,8 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Return:
-    """A tensor that is read one step later, drawn back beside its column.
+    """What is drawn when all else stands: a tensor read one step later, beside its column, or
+    the link of weights to their moving average (its ``mark`` is ema), which carries no tensor.
 
     ``tails`` and ``heads`` are paths, each of the block itself and then of what is around it; the
     first of them that is drawn is where the line ends.

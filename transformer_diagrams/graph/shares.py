@@ -1,4 +1,5 @@
-"""Shared weights must be the same weights: blocks with `share:`, outputs tied to a table."""
+"""Shared weights must be the same weights, and so must those of an average: blocks with `share:`
+or `average_of:`, outputs tied to a table."""
 
 from __future__ import annotations
 
@@ -12,12 +13,15 @@ from transformer_diagrams.ops.registry import Call, Weight
 from transformer_diagrams.spec.model import Block, Text
 
 Report = Callable[[Fault], None]
+_DOES = {"share": "have", "average_of": "follow"}
 
 
-def check_share(frame: Frame, atom: Atom, block: Block, share: Text, report: Report) -> None:
-    """Blocks that share weights must have the same weights."""
+def check_share(
+    frame: Frame, atom: Atom, block: Block, share: Text, report: Report, key: str = "share"
+) -> None:
+    """Blocks that share weights must have the same weights; ``key`` names the other one."""
     at = share.span if share.span.line else block.span
-    path = f"{block.path}.share"
+    path = f"{block.path}.{key}"
     other = frame.program.ids.get(share.value)
     if other is None:
         report(_left_out(block, share.value, at, path))
@@ -39,7 +43,7 @@ def check_share(frame: Frame, atom: Atom, block: Block, share: Text, report: Rep
         report(
             Fault(
                 "share-mismatch",
-                f"'{block.id}' cannot have the weights of '{share.value}': {problem}",
+                f"'{block.id}' cannot {_DOES[key]} the weights of '{share.value}': {problem}",
                 at,
                 path=path,
                 found=problem,

@@ -68,8 +68,11 @@ class Walk:
             atom = self.program.atoms[index]
             steps[atom.kind](atom)
         for atom in self.program.atoms:
-            if atom.kind in ("op", "use") and atom.block is not None and atom.block.share:
-                check_share(self.frame, atom, atom.block, atom.block.share, self.session.fault)
+            if atom.kind not in ("op", "use") or (block := atom.block) is None:
+                continue
+            for key, other in (("share", block.share), ("average_of", block.average_of)):
+                if other is not None:
+                    check_share(self.frame, atom, block, other, self.session.fault, key)
         for atom, block, table in self._tied:
             check_table(self.frame, atom, block, table, self.session.fault)
         return self.frame

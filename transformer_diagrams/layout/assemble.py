@@ -275,7 +275,8 @@ class _Builder:
                 when=back.when,
                 mark=back.mark,
                 net=f"{tail}~{back.port}",
-                title=f"{self._name(tail)} to {self._name(head)}, one step later{shape}",
+                title=f"{self._name(tail)} to {self._name(head)}, "
+                f"{'as a moving average' if back.mark == 'ema' else 'one step later'}{shape}",
             )
         )
 

@@ -19,6 +19,7 @@ LINES = {
     "train": "in training only",
     "infer": "at inference only",
     "stop-gradient": "no gradient flows back",
+    "ema": "weights followed as a moving average",
 }
 SAMPLE = Rect(0.0, 0.0, 16.0, 10.0)
 
@@ -37,7 +38,7 @@ def legend(
     entries += [
         ("line", kind, words)
         for kind, words in LINES.items()
-        if any(kind in (q.kind, q.when, q.mark) for q in lines)
+        if any(kind in ("" if q.mark == "ema" else q.kind, q.when, q.mark) for q in lines)
     ]
     new_boxes: list[Box] = []
     new_lines: list[Line] = []
@@ -56,10 +57,10 @@ def legend(
                 Line(
                     id=name,
                     points=((x, middle), (x + SAMPLE.width, middle)),
-                    kind=key if key in ("residual", "feedback") else "data",
+                    kind={"residual": key, "feedback": key, "ema": "feedback"}.get(key, "data"),
                     arrow=False,
                     when=key if key in ("train", "infer") else "always",
-                    mark=key if key == "stop-gradient" else "",
+                    mark=key if key in ("stop-gradient", "ema") else "",
                     net=name,
                     title=words,
                 )

@@ -103,6 +103,8 @@ def draw_returns(group: Group, ctx: Context, out: Placed) -> None:
         ways = list(_ways(survey, tail, head, ctx))
         if tail != head:
             ways += _around(survey, tail, head, out, ctx)
+        if back.mark == "ema":
+            ways += _between(survey, tail, head, ctx)
         costs = sorted((_cost(way, survey, out, (tail, head)), n) for n, way in enumerate(ways))
         if back.label:  # of the best, one beside which its words have room
             costs = [(spent + WORD * _words(back, ways[n], survey, ctx)[1], n)
@@ -166,6 +168,28 @@ def _around(
                     continue
                 yield [(side, begin), (lane, begin), (lane, channel), (last, channel),
                        (last, end), (into, end)]  # fmt: skip
+
+
+def _between(survey: _Survey, tail: str, head: str, ctx: Context) -> Iterator[list[Point]]:
+    """Out at the side that faces the other box, and in at the one that faces this: level, or with
+    one lane between them."""
+    gap = ctx.sizes.lane_gap
+    one, other = survey.ends[tail], survey.ends[head]
+    if one[2] < other[0]:
+        begin_u, end_u, low, high = one[2], other[0], one[2], other[0]
+    elif other[2] < one[0]:
+        begin_u, end_u, low, high = one[0], other[2], other[2], one[0]
+    else:
+        return
+    bottom, top = max(one[1], other[1]), min(one[3], other[3])
+    if top - bottom > 2 * NEAR:
+        yield [(begin_u, (bottom + top) / 2), (end_u, (bottom + top) / 2)]
+    for a, b in product(HEIGHTS, HEIGHTS):
+        begin, end = one[1] + a * (one[3] - one[1]), other[1] + b * (other[3] - other[1])
+        beside = survey.beside(*sorted((begin, end)))
+        lanes = {low + gap, high - gap, *(u for r in beside for u in (r[0] - gap, r[2] + gap))}
+        for lane in sorted(u for u in lanes if low + gap <= u <= high - gap):
+            yield [(begin_u, begin), (lane, begin), (lane, end), (end_u, end)]
 
 
 def _heights(survey: _Survey, path: str) -> tuple[float, ...]:

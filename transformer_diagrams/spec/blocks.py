@@ -390,6 +390,16 @@ class BlockReader:
             block_id = self.generated_id(name or kind.kind)
         if kind.kind in ("op", "use"):
             self.weighted.add(block_id)
+        if "average_of" in made and made.setdefault("mark", "ema") != "ema":
+            f.fault(
+                "bad-value",
+                f"a moving average is marked ema, not {made['mark']}",
+                spans["mark"],
+                f"{path}.mark",
+                found=made["mark"],
+                expected="ema",
+                hint="leave `mark` out: `average_of` implies it",
+            )
         return Block(
             kind={"column": "group", "layer": "repeat"}.get(kind.kind, kind.kind),
             span=f.span(node),

@@ -159,7 +159,14 @@ COMMON: Final = _table(
     Key("note", "text", "A remark beside the box, or under the title of the frame."),
     Key("step", "step", "The step at which --steps spec shows it, from 1, and all that is in it."),
 )
-OP: Final = {name: key for name, key in COMMON.items() if name != "title"}
+_AVERAGE: Final = Key(
+    "average_of",
+    "block-ref",
+    "Its weights follow those of that block as a moving average; mark: ema is implied.",
+)
+OP: Final = {
+    **{name: key for name, key in COMMON.items() if name != "title"}, **_table(_AVERAGE)
+}
 """The common keys of an op, which has no frame."""
 
 _OPEN: Final = Key(
@@ -178,6 +185,7 @@ STRUCTURES: Final[Mapping[str, Mapping[str, Key]]] = {
     "use": _frame(
         Key("use", "spec-ref", "Brings another spec in, by id or by path.", required=True),
         Key("with", "bindings", "Sizes and options of that spec: name: expression."),
+        _AVERAGE,
     ),
     "residual": _frame(
         Key("residual", "blocks", "x + body(x): the blocks of the body.", required=True)

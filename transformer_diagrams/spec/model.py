@@ -163,6 +163,7 @@ class Block:
     when: str = "always"
     condition: Text | None = None  # `if:`
     share: Text | None = None  # weights are those of this block
+    average_of: Text | None = None  # weights are a moving average of those of this block
     once: bool = False  # weights shared by all turns of the repeat around it
     open: bool | str | None = None  # True, False, "callout"; None: a use closed, others open
     bind: Mapping[str, Value] = field(default_factory=dict)  # use: `with:`
