@@ -337,6 +337,22 @@ def test_a_backbone_of_dino_is_a_vision_transformer_without_its_head() -> None:
     assert (backbone or 0) + 385_000 == counted("vit", "S16").params.total.number == 22_050_664
 
 
+def test_a_port_of_dinov2_leaves_out_a_token_and_a_row() -> None:
+    """timm's has no mask token and, with registers, no position of [CLS]."""
+    ours = counted("dinov2-backbone", "S14-reg").params.total.number
+    assert (ours or 0) - 2 * 384 == 22_057_344
+
+
+def test_the_transformer_of_detr_alone() -> None:
+    roles = by_role(counted("detr", "R50"))
+    parts = ("attention", "enc_ffn", "dec_ffn", "norm")
+    assert sum(roles[role] or 0 for role in parts) == 17_363_456
+    alone = ("backbone", "class_head", "box_head", "queries", "input_proj")
+    for config, transformer in (("R50", 10_665_986), ("R50-single", 9_777_026)):
+        roles = by_role(counted("deformable-detr", config))
+        assert sum(n or 0 for role, n in roles.items() if role not in alone) == transformer
+
+
 def test_the_multiply_adds_of_a_backbone() -> None:
     """Measured at 518 pixels with a head of 1000 classes, which is none of the backbone's."""
     assert (counted("vit-backbone", "S14-518").macs.number or 0) + 384 * 1000 == 46_697_123_328

@@ -217,6 +217,13 @@ def test_the_towers_of_llava(spec: str, tower: int, llm: int) -> None:
     assert roles(spec, "7B-padded")["lm_head"] == 131_334_144
 
 
+def test_the_parts_of_idefics2() -> None:
+    connector = in_block("idefics2", "8B", "columns/vision/connector") or 0
+    assert connector == 91_750_400 + 651_468_800
+    assert (in_block("idefics2", "8B", "columns/vision") or 0) - connector == 417_792_240
+    assert in_block("idefics2", "8B", "columns/language") == 7_110_672_384 + 131_084_288
+
+
 def test_what_is_trained() -> None:
     """MAE's positions are fixed; LLaVA's image encoder stays frozen in both of its stages."""
     for config, trained in (("B16", 111_655_680), ("L16", 329_239_296), ("H14", 656_613_964)):
