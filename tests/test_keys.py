@@ -79,6 +79,7 @@ VALUES: dict[str, Any] = {
     "once": True,
     "note": "A remark",
     "step": 2,
+    "accent": 3,
     "direction": "right",
     "with": {"d_h": 7},
     "repeat": 3,
@@ -162,7 +163,7 @@ FILE: Spec = {
         {"op": "linear", "out": "h", "from": {"from": "x"}, "id": "first", "if": "off"},
         {"op": "linear", "out": "h", "from": "x", "id": "second", "shape": ["d_t", "h"]},
         {"op": "embedding", "vocab": "V", "width": "h", "from": "t", "id": "table"},
-        {"op": "add", "from": ["second", "table"]},
+        {"op": "add", "from": ["second", "table"], "note": "A remark."},
     ],
 }
 OTHER: dict[str, dict[str, Any]] = {
@@ -194,6 +195,7 @@ OTHER: dict[str, dict[str, Any]] = {
     "show": {
         "shapes": "none", "where": True, "config": "one", "legend": True, "frame": True,
         "direction": "right", "fold": 1, "aspect": "9:1", "theme": "slides",
+        "title": True, "notes": "numbered",
     },
 }  # fmt: skip
 def used(spec: Spec) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from pathlib import Path
 
@@ -150,9 +151,17 @@ def test_the_starter_draws_and_fits_the_schema(tmp_path: Path) -> None:
     assert Model.find("swiglu").render("svg", theme=str(tmp_path / "mine.yaml")).warnings == ()
 
 
+def test_the_themes_on_the_page_of_looks_are_right(tmp_path: Path) -> None:
+    page = (FOLDER.parent.parent / "docs" / "looks.md").read_text(encoding="utf-8")
+    found = re.findall(r"^```yml\n(extends.*?)^```", page, re.MULTILINE | re.DOTALL)
+    assert len(found) >= 2
+    for text in found:
+        assert theme.get(written(tmp_path / "own.yaml", text)).warnings == ()
+
+
 @pytest.mark.parametrize("name", theme.NAMES)
 def test_the_schema_takes_the_bundled_themes_and_no_slip(name: str) -> None:
-    data = yaml.safe_load((FOLDER / f"{name}.yaml").read_text())
+    data = json.loads(json.dumps(yaml.safe_load((FOLDER / f"{name}.yaml").read_text())))
     jsonschema.validate(data, theme_schema())
     for slip in ({"rolls": {}}, {"roles": {"norm": {"fill": "red"}}}, {"sizes": {"padx": 1}}):
         with pytest.raises(jsonschema.ValidationError):

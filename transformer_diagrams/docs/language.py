@@ -27,6 +27,7 @@ VALUES: Mapping[str, str] = {
     "sources": "a reference, a list of them, or port: reference",
     "year": "a year",
     "folds": f"a number from 0 to {grammar.MOST_FOLDS}",
+    "accent": f"a number from 1 to {grammar.ACCENTS}",
     "step": f"a number from 1 to {grammar.MOST_STEPS}",
     "ratio": "width and height, `16:9`",
     "spec-ref": "an id or a path",

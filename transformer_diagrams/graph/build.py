@@ -79,7 +79,9 @@ def draw(
         spec.show.direction,
         spec.show.shapes,
         spec.show.legend,
-        MappingProxyType(dict(inferred.tex)),
+        spec.show.title,
+        spec.show.notes == "numbered",
+        tex=MappingProxyType(dict(inferred.tex)),
     )
 
 

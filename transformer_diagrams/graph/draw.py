@@ -160,6 +160,7 @@ class Drawer:
             role=block.role or "",
             stack=stack,
             mark=block.mark,
+            accent=block.accent,
             when=block.when,
             direction=block.direction or "",
             note=text_of(block.note),
@@ -192,6 +193,7 @@ class Drawer:
             tuple(inside.outputs),
             stack=self.stack(frame, block),
             mark=block.mark,
+            accent=block.accent,
             when=frame.when_of(box.index),
             note=note,
             tone=tone if note else -1,
@@ -274,6 +276,7 @@ class Drawer:
             framed=True,
             role=role,
             mark=block.mark if block is not None else "",
+            accent=block.accent if block is not None else 0,
             when=block.when if block is not None else "always",
             use=spec.id,
             direction=(block.direction or "") if block is not None else "",
@@ -361,6 +364,7 @@ class Drawer:
             attrs=spelt.attrs(applied),
             stack=self.stack(frame, block),
             mark=block.mark or ("tied" if tied else ""),
+            accent=block.accent,
             when=frame.when(atom.index),
             params=spelt.value(applied.params),
             note=text_of(block.note),
@@ -397,6 +401,7 @@ class Drawer:
             attrs=NOTHING,
             stack=self.stack(frame, block),
             mark=block.mark or ("tied" if block.share is not None else ""),
+            accent=block.accent,
             when=frame.when(atom.index),
             use=spec.id,
             note=text_of(block.note),
@@ -487,7 +492,7 @@ def kind_of_turns(group: Group) -> Group:
 
     An opened spec has one frame, not two; beside a box stands how many there are.
     """
-    if len(group.children) != 1 or group.note or group.stack:
+    if len(group.children) != 1 or group.note or group.stack or group.accent:
         return group
     only = group.children[0]
     title = group.title
@@ -506,7 +511,7 @@ def in_frame(group: Group) -> Group:
     """A frame around ``group``, which says what the group says."""
     bare = replace(
         group, path=f"{group.path}#body", title="", badge="", framed=False, role="", stack="",
-        mark="", note="", direction="",
+        mark="", note="", direction="", accent=0,
     )  # fmt: skip
     return replace(
         group,

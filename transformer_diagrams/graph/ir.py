@@ -99,6 +99,7 @@ class Node:
     when: str = "always"
     use: str = ""  # closed use: the spec's id
     params: Dim | None = None  # learned weights of one copy (None: not counted yet)
+    accent: int = 0  # of the theme; 0: none
     note: str = ""
     tone: int = -1  # of a kind of a pattern's turns, whose number is its note
     span: Span = NOWHERE
@@ -142,6 +143,7 @@ class Group:
     when: str = "always"
     use: str = ""
     direction: str = ""  # "" as its parent, or up | right | down
+    accent: int = 0
     note: str = ""
     turns: Turns | None = None
     tone: int = -1
@@ -179,6 +181,9 @@ class Graph:
     direction: str = "up"
     show_shapes: str = "changes"  # none | changes | all
     legend: bool = False
+    titled: bool = False  # the title above the figure, the caption below it
+    numbered: bool = False  # remarks are listed below the figure
+    remarks: tuple[str, ...] = ()  # so listed
     tex: Mapping[str, str] = field(default_factory=dict)  # TeX of sizes, where a spec gives it
 
     def parts(self) -> Iterator[Node | Group]:

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from transformer_diagrams.graph.ir import Graph
 from transformer_diagrams.layout.legend import legend as make_legend
 from transformer_diagrams.layout.measure import Context
+from transformer_diagrams.layout.numbered import listed
 from transformer_diagrams.layout.paper import rounded, snapped
 from transformer_diagrams.layout.scene import Box, Label, Line, Rect, Scene
 from transformer_diagrams.layout.score import reach
 from transformer_diagrams.records import dataclass
-from transformer_diagrams.text import TextLayout, measure, plain
+from transformer_diagrams.text import TextLayout, measure, plain, wrap
 
 HEADER_GAP = 4.0  # under each line of the header
 HEADER_END = 8.0  # under the last
+BELOW = 8.0  # above the first line of what stands below the figure
+TITLE = 1.3  # times the size of the header
+CAPTION = 4.0  # more above the caption, below remarks
+LONGEST = 32.0  # times the size of the type: a longer title is wrapped
+NARROWEST = 24.0  # times the size of the type: to less no remark or caption is wrapped
+NOTHING: Mapping[int, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +62,24 @@ class Body:
 class Canvas:
     """What stands around the body of one figure."""
 
-    def __init__(self, graph: Graph, ctx: Context, legend: bool) -> None:
-        self.graph, self.ctx, self.legend = graph, ctx, legend
-        self.header = [(line, measure(line, ctx.sizes.font_header)) for line in graph.header]
-        self.header_height = sum(text.height + HEADER_GAP for _, text in self.header)
+    def __init__(
+        self, graph: Graph, ctx: Context, legend: bool, accents: Mapping[int, str] = NOTHING
+    ) -> None:
+        self.graph, self.ctx, self.legend, self.accents = graph, ctx, legend, accents
+        size = ctx.sizes.font_header
+        lines = [(line, size, "regular") for line in graph.header]
+        if graph.titled and graph.title:
+            title = TITLE * size
+            lines[:0] = [(wrap(graph.title, title, LONGEST * title), title, "semibold")]
+        self.header = [
+            (markup, measure(markup, own, weight), own, weight) for markup, own, weight in lines
+        ]
+        self.header_height = sum(text.height + HEADER_GAP for _, text, *_ in self.header)
         self.header_height += HEADER_END if self.header else 0.0
 
     def width(self, body: float) -> float:
         """The width of the canvas around a body of that width."""
-        widest = max((text.width for _, text in self.header), default=0.0)
+        widest = max((text.width for _, text, *_ in self.header), default=0.0)
         return max(body, widest) + 2 * self.ctx.sizes.margin
 
     def corner(self, body: float) -> tuple[float, float]:
@@ -77,17 +94,21 @@ class Canvas:
             body = body.moved(left - body.rect.left, top - body.rect.top)
         boxes, lines, labels = list(body.boxes), list(body.lines), list(body.labels)
         width, y = self.width(body.rect.width), s.margin
-        for number, (markup, text) in enumerate(self.header):
+        for number, (markup, text, size, weight) in enumerate(self.header):
             at = Rect((width - text.width) / 2, y, text.width, text.height)
             name = f"header-{number}"
-            labels.append(text_label(name, markup, text, s.font_header, "header", at))
+            labels.append(text_label(name, markup, text, size, "header", at, weight=weight))
             y += text.height + HEADER_GAP
         height = s.margin + self.header_height + body.rect.height + s.margin
         if self.legend:
-            samples, strokes, words, width, height = make_legend(boxes, lines, s, width, height)
+            samples, strokes, words, width, height = make_legend(
+                boxes, lines, s, width, height, self.accents
+            )
             boxes += samples
             lines += strokes
             labels += words
+        words, width, height = self._below(width, height)
+        labels += words
         return Scene(
             id=self.graph.id,
             title=plain(self.graph.title),
@@ -99,6 +120,28 @@ class Canvas:
             labels=tuple(labels),
             direction=self.ctx.direction,
         )
+
+
+    def _below(self, width: float, height: float) -> tuple[list[Label], float, float]:
+        """The remarks and the caption below all else: (texts, width and height with them)."""
+        s = self.ctx.sizes
+        texts = [
+            (f"remark-{n}", f"{listed(n)} {words}", s.font_note, "note")
+            for n, words in enumerate(self.graph.remarks, 1)
+        ]
+        if self.graph.titled and self.graph.caption:
+            texts.append(("caption", self.graph.caption, s.font_header, "header"))
+        labels = []
+        y = height - s.margin + BELOW
+        for name, words, size, kind in texts:
+            y += CAPTION if name == "caption" and labels else 0.0
+            markup = wrap(words, size, max(width - 2 * s.margin, NARROWEST * size))
+            text = measure(markup, size, align="left")
+            at = Rect(s.margin, y, text.width, text.height)
+            labels.append(text_label(name, markup, text, size, kind, at, align="left"))
+            width = max(width, text.width + 2 * s.margin)
+            y += text.height + HEADER_GAP
+        return labels, width, y + s.margin - HEADER_GAP if texts else height
 
 
 def text_label(

@@ -18,6 +18,7 @@ from transformer_diagrams.layout.junctions import widen_junctions
 from transformer_diagrams.layout.labels import words_of
 from transformer_diagrams.layout.limits import refuse
 from transformer_diagrams.layout.measure import Context, LayoutOptions, with_shared_sizes
+from transformer_diagrams.layout.numbered import number_remarks
 from transformer_diagrams.layout.scene import Scene
 from transformer_diagrams.layout.shapes import shapes_told
 from transformer_diagrams.layout.turned import set_turns
@@ -35,7 +36,7 @@ def layout(graph: Graph, theme: Theme, options: LayoutOptions | None = None) -> 
 
 
 def _laid_out(graph: Graph, theme: Theme, options: LayoutOptions) -> Scene:
-    graph = widen_junctions(graph)
+    graph = widen_junctions(number_remarks(graph) if graph.numbered else graph)
     direction = options.direction or graph.direction or "up"
     graph = set_turns(graph, direction)
     ctx = Context(theme.sizes, direction, options.shapes or graph.show_shapes, graph.tex)
@@ -44,7 +45,8 @@ def _laid_out(graph: Graph, theme: Theme, options: LayoutOptions) -> Scene:
     root = place(graph.root, ctx)
     parts = [Part(graph.root, root, 0.0, 0.0)]
     parts += place_callouts(graph, parts[0], ctx)
-    canvas = Canvas(graph, ctx, graph.legend if options.legend is None else options.legend)
+    legend = graph.legend if options.legend is None else options.legend
+    canvas = Canvas(graph, ctx, legend, {n: accent.name for n, accent in theme.accents.items()})
     body = folded(assemble(parts, ctx, canvas), graph, canvas, theme, options)
     return replace(
         canvas.scene(body),

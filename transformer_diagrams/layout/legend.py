@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from transformer_diagrams.layout.scene import Box, Label, Line, Rect
 from transformer_diagrams.roles import ROLES
 from transformer_diagrams.text import measure
@@ -25,7 +27,12 @@ SAMPLE = Rect(0.0, 0.0, 16.0, 10.0)
 
 
 def legend(
-    boxes: list[Box], lines: list[Line], sizes: Sizes, width: float, top: float
+    boxes: list[Box],
+    lines: list[Line],
+    sizes: Sizes,
+    width: float,
+    top: float,
+    accents: Mapping[int, str],
 ) -> tuple[list[Box], list[Line], list[Label], float, float]:
     """(samples, sample lines, words, width and height of the figure with them) for what is used."""
     entries: list[tuple[str, str, str]] = []
@@ -35,6 +42,11 @@ def legend(
         if role.legend and any(b.role == name and b.form == "box" for b in boxes)
     ]
     entries += [("mark", m, words) for m, words in MARKS.items() if any(b.mark == m for b in boxes)]
+    entries += [
+        ("accent", str(number), words)
+        for number, words in accents.items()
+        if any(b.accent == number for b in boxes)
+    ]
     entries += [
         ("line", kind, words)
         for kind, words in LINES.items()
@@ -76,6 +88,7 @@ def legend(
                     corner=2.0,
                     line="dashed" if any(b.line == "dashed" for b in same) else "solid",
                     mark=key if kind == "mark" else "",
+                    accent=int(key) if kind == "accent" else 0,
                     title=words,
                 )
             )

@@ -96,6 +96,7 @@ class Box:
     sheet: float = 3.0
     symbol: str = ""
     mark: str = ""  # "", frozen, trained, ema, tied
+    accent: int = 0  # of the theme; 0: none
     when: str = "always"
     path: str = ""  # of the node or group in the graph
     title: str = ""  # words for hover and screen readers

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from transformer_diagrams.render.display import Display, Item
+from transformer_diagrams.render.geometry import number
 from transformer_diagrams.text import plain
 
+HEAVY = 1.5  # points of an outline that is more than a frame's own
 WAYS = {"up": "BT", "down": "TB", "right": "LR"}
 _TAKEN = frozenset(
     ("end", "graph", "flowchart", "subgraph", "style", "class", "click", "default", "direction")
@@ -29,6 +31,15 @@ def to_mermaid(display: Display, direction: str = "up") -> str:
             said = " ".join(plain(text.label.markup) for text in item.texts if text.label)
             titles[item.id] = f"{titles[item.id]} · {said}" if item.id in titles else said
 
+    looks: dict[str, str] = {}
+    classes: dict[str, str] = {}
+    for item in display.items:
+        if item.kind != "frame" and item.rect and (item.shapes or item.kind == "text"):
+            look, name = _look(item), "io" if item.kind == "text" else item.role
+            while looks.setdefault(name, look) != look:  # a highlighted box of the role
+                name += "x"
+            classes[item.id] = name
+
     def block(parent: str, indent: str) -> Iterator[str]:
         for item in inside.get(parent, ()):
             name = names[item.id]
@@ -38,7 +49,7 @@ def to_mermaid(display: Display, direction: str = "up") -> str:
                 yield from block(item.id, indent + "  ")
                 yield f"{indent}end"
             else:
-                yield f"{indent}{name}{_node(item)}:::{_class(item)}"
+                yield f"{indent}{name}{_node(item)}:::{classes[item.id]}"
 
     lines = [f"flowchart {WAYS[direction]}", *block("", "  ")]
     for item in display.items:
@@ -46,15 +57,11 @@ def to_mermaid(display: Display, direction: str = "up") -> str:
             dashed, heavy = bool(item.shapes[0].ink.dash), item.role == "residual"
             arrow = ("-.->" if dashed else "==>" if heavy else "-->") if item.arrow else "-.-"
             lines.append(f"  {names[item.tail]} {arrow} {names[item.head]}")
-    looks: dict[str, str] = {}
     for item in display.items:
-        if item.rect and item.shapes and item.kind != "frame":
+        if item.kind == "frame":
             ink = item.shapes[item.own].ink
-            text = next((t.outlines[0].ink.fill for t in item.texts), ink.stroke)
-            fill = ink.fill or "none"
-            looks.setdefault(item.role, f"fill:{fill},stroke:{ink.stroke},color:{text}")
-        elif item.kind == "text":
-            looks.setdefault(_class(item), "fill:none,stroke:none")
+            width = f",stroke-width:{number(ink.width, 1)}px" if ink.width > HEAVY else ""
+            lines += [f"  style {names[item.id]} stroke:{ink.stroke}{width}"] if width else []
     lines += [f"  classDef {role} {look}" for role, look in sorted(looks.items())]
     return "\n".join(lines) + "\n"
 
@@ -81,8 +88,12 @@ def _node(item: Item) -> str:
     return f'["{_text(said or item.path)}"]'
 
 
-def _class(item: Item) -> str:
-    return "io" if item.kind == "text" else item.role
+def _look(item: Item) -> str:
+    if item.kind == "text":
+        return "fill:none,stroke:none"
+    ink = item.shapes[item.own].ink
+    text = next((t.outlines[0].ink.fill for t in item.texts), ink.stroke)
+    return f"fill:{ink.fill or 'none'},stroke:{ink.stroke},color:{text}"
 
 
 def _text(words: str) -> str:

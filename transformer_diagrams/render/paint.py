@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from transformer_diagrams.errors import Fault
@@ -122,6 +123,7 @@ class _Painter:
         fill = self.theme.frame_fill(self.depths[box.id])
         dash = self.theme.dashes["box"] if box.line == "dashed" else ()
         ink = Ink("" if fill == "none" else fill, self.theme.frame_stroke, sizes.stroke_frame, dash)
+        ink = self.accented(box, ink)
         shapes = self.panels(rect, box.corner or sizes.frame_corner, box.stack, ink)
         return self.item(index, box, "frame", rect, shapes)
 
@@ -139,6 +141,7 @@ class _Painter:
         cap = "round" if box.when == "infer" else "butt"
         fill = "" if style.fill == "none" else style.fill
         ink = Ink(fill, style.stroke, sizes.stroke_box * style.weight, dash, cap)
+        ink = self.accented(box, ink)
         if box.form == "strip":
             return self.item(index, box, "strip", rect, self.cells(box, rect))
         if box.form == "circle":
@@ -148,6 +151,14 @@ class _Painter:
         shapes = self.panels(rect, corner, box.stack, ink)
         band = texture(style.texture, rect, corner, style.stroke)
         return self.item(index, box, "box", rect, shapes, texts, band)
+
+    def accented(self, box: Box, ink: Ink) -> Ink:
+        """The ink of a highlighted box: its outline is the accent's."""
+        accent = self.theme.accents.get(box.accent)
+        if accent is None:
+            return ink
+        width = self.theme.sizes.stroke_box * accent.weight
+        return replace(ink, stroke=accent.stroke, width=width, dash=accent.dash or ink.dash)
 
     def item(
         self,
@@ -174,7 +185,9 @@ class _Painter:
         )
         if not words and box.form == "circle":
             words = _SAID.get(box.symbol, "")
-        return _joined([words, marks.SAID.get(box.mark, ""), _ONLY.get(box.when, "")])
+        accent = self.theme.accents.get(box.accent)
+        name = "" if accent is None or box.id.startswith("legend/") else accent.name
+        return _joined([words, name, marks.SAID.get(box.mark, ""), _ONLY.get(box.when, "")])
 
     def panels(self, rect: Rect, corner: float, count: int, ink: Ink) -> list[Shape]:
         """A box with the sheets behind it, the farthest first."""

@@ -36,6 +36,17 @@ _ENDS: Final = ("from", "feedback")
 """The keys of a reference that name a block."""
 
 
+_STYLE: Final = (
+    "its role decides its look, so that one colour means one thing in all figures: set `role`, or "
+    "change the role in a theme file; a contribution is highlighted by `accent: 1`"
+)
+_INSTEAD: Final = {
+    "title": "the words in its box are its 'label'",
+    **dict.fromkeys(("style", "fill", "line", "color", "colour", "stroke"), _STYLE),
+}
+"""Keys that a block does not have, though one may look for them: what there is instead."""
+
+
 class _Kind:
     """The keys of one kind of block, its own first; of an op, its attributes are its own."""
 
@@ -421,11 +432,7 @@ class BlockReader:
             path,
             found=word,
             expected=f"{kind.what} takes {takes}; and the keys that every block takes",
-            hint="the words in its box are its 'label'"
-            if word == "title"
-            else f"did you mean '{close}'?"
-            if close
-            else "",
+            hint=_INSTEAD.get(word, f"did you mean '{close}'?" if close else ""),
         )
 
     # -- values of keys

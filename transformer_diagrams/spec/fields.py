@@ -22,6 +22,7 @@ from transformer_diagrams.dims import (
 )
 from transformer_diagrams.errors import Fault, Report, Span, nearest
 from transformer_diagrams.spec.grammar import (
+    ACCENTS,
     DIM_NAME_PATTERN,
     ID_PATTERN,
     LEAD_PATTERN,
@@ -169,6 +170,7 @@ class Fields:
             "year": self.year,
             "folds": self.folds,
             "step": self.step,
+            "accent": self.accent,
             "ratio": self.aspect,
             "texts": self.texts,
             "spec-refs": self.spec_refs,
@@ -506,6 +508,14 @@ class Fields:
         if count is None or 0 <= count <= MOST_FOLDS:
             return count
         self.wrong(node, path, f"a number from 0 to {MOST_FOLDS}")
+        return None
+
+    def accent(self, node: Node, path: str) -> int | None:
+        """Which accent highlights a block."""
+        number = self.integer(node, path)
+        if number is None or 1 <= number <= ACCENTS:
+            return number
+        self.wrong(node, path, f"a number from 1 to {ACCENTS}")
         return None
 
     def step(self, node: Node, path: str) -> int | None:

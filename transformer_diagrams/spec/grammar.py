@@ -38,6 +38,7 @@ LEAD_PATTERN: Final = rf"\.\.\.({DIM_NAME_PATTERN})?"
 RATIO_PATTERN: Final = r"(\d{1,5}(?:\.\d{1,5})?)(?::(\d{1,5}(?:\.\d{1,5})?))?"
 MOST_FOLDS: Final = 20
 MOST_STEPS: Final = 999
+ACCENTS: Final = 4
 LONGEST_LABEL: Final = 1_000
 LONGEST_TEXT: Final = 10_000
 
@@ -45,6 +46,7 @@ WHEN: Final = ("always", "train", "infer")
 DIRECTIONS: Final = ("up", "right", "down")
 MARKS: Final = ("frozen", "trained", "ema")
 EDGE_MARKS: Final = ("stop-gradient", "ema")
+NOTES: Final = ("beside", "numbered")
 DTYPES: Final = ("float", "int", "bool")
 
 KINDS: Final = ("op", "use", "residual", "repeat", "group", "parallel", "columns")
@@ -126,6 +128,8 @@ SHOW: Final = _table(
     Key("where", "bool", "Print the relations above the figure."),
     Key("config", "config-name", "Name of the config whose numbers are shown."),
     Key("legend", "bool", "Draw a legend."),
+    Key("title", "bool", "Print the title above the figure and the caption below it."),
+    Key("notes", "choice", "Remarks beside their boxes, or by number and listed below.", NOTES),
     Key("frame", "bool", "Draw a frame with the title around the figure."),
     Key("direction", "choice", "Direction of the main stream.", DIRECTIONS),
     Key("theme", "theme", "How it looks: a bundled theme, or the path of a theme file."),
@@ -157,6 +161,7 @@ COMMON: Final = _table(
     Key("share", "block-ref", "Uses the weights of that block."),
     Key("once", "bool", "Inside a repeat: one set of weights for all turns."),
     Key("note", "text", "A remark beside the box, or under the title of the frame."),
+    Key("accent", "accent", "Highlights it in one of the theme's accents, 1 to 4."),
     Key("step", "step", "The step at which --steps spec shows it, from 1, and all that is in it."),
 )
 _AVERAGE: Final = Key(

@@ -174,12 +174,14 @@ class Block:
     children: tuple[Block, ...] = ()  # of a structure; parallel and columns hold groups
     note: Text | None = None
     direction: str | None = None
+    accent: int = 0  # 1 to 4; 0: none
     step: int | None = None  # at which it is shown, in a figure in steps
 
     @property
     def dressed(self) -> bool:
         """True for a structure that says what only a frame around it can show."""
-        said = (self.title, self.label, self.role, self.stack, self.copies, self.mark, self.note)
+        said = (self.title, self.label, self.role, self.stack, self.copies, self.mark, self.note,
+                self.accent)
         return any(said)
 
 
@@ -191,6 +193,8 @@ class Show:
     where: bool = False
     config: str | None = None
     legend: bool = False
+    title: bool = False
+    notes: str = "beside"  # beside | numbered
     frame: bool | None = None  # None: framed when the spec has a role
     direction: str = "up"  # up | right | down
     theme: str = "paper"  # a name, or the absolute path of a file

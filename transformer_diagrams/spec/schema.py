@@ -14,6 +14,7 @@ from transformer_diagrams.bundled import bundled_specs
 from transformer_diagrams.ops import registry
 from transformer_diagrams.ops.registry import Attr
 from transformer_diagrams.spec.grammar import (
+    ACCENTS,
     CLAIM,
     COLUMN,
     COMMON,
@@ -126,6 +127,7 @@ _BY_KIND: Final[Mapping[str, Schema]] = {
     "block-ref": _ID,
     "year": {"type": "integer", "minimum": 1800, "maximum": 2200},
     "folds": {"type": "integer", "minimum": 0, "maximum": MOST_FOLDS},
+    "accent": {"type": "integer", "minimum": 1, "maximum": ACCENTS},
     "step": {"type": "integer", "minimum": 1, "maximum": MOST_STEPS},
     "ratio": {
         "anyOf": [

@@ -22,9 +22,11 @@ DASHES = ("box", "train", "infer", "ema")
 FONTS = ("text", "maths")
 TOP = (
     "name", "summary", "background", "ink", "roles", "lines", "text", "frames", "marks",
-    "dashes", "sizes", "fold", "fonts",
+    "dashes", "sizes", "fold", "fonts", "accents",
 )  # fmt: skip
 OPTIONAL = ("sizes", "fold", "fonts")
+ACCENTS = (1, 2, 3, 4)
+ACCENT_KEYS = ("name", "stroke", "weight", "dash")
 TEXTURES = ("solid", "rule", "bars", "up", "down", "cross", "dots", "zigzag")
 """What the left edge of a box may show, so that roles differ in print without colour."""
 Place = Callable[[str], Span]
@@ -45,15 +47,15 @@ class _Check:
         )
 
     def mapping(
-        self, value: Any, path: str, known: Sequence[str], required: Sequence[str]
-    ) -> Mapping[str, Any]:
+        self, value: Any, path: str, known: Sequence[Any], required: Sequence[Any]
+    ) -> Mapping[Any, Any]:
         """``value`` if it is a mapping with only known keys; missing ones are faults."""
         if not isinstance(value, Mapping):
             self.fault(path, "a mapping is expected here", type(value).__name__)
             return {}
         for key in value:
             if key not in known:
-                hint = did_you_mean(str(key), known, what="key")
+                hint = did_you_mean(str(key), [str(each) for each in known], what="key")
                 self.fault(path, f"unknown key '{key}'", key, hint, key=str(key))
         for key in required:
             if key not in value:
@@ -116,6 +118,19 @@ def check(
             c.color(value, f"{group}.{name}")
     for name, value in c.mapping(top.get("dashes", {}), "dashes", DASHES, DASHES).items():
         c.dash(value, f"dashes.{name}")
+    for number, accent in c.mapping(top.get("accents", {}), "accents", ACCENTS, ACCENTS).items():
+        path = f"accents.{number}"
+        given = c.mapping(accent, path, ACCENT_KEYS, ("name", "stroke"))
+        for key, value in given.items():
+            if key == "name":
+                if not (isinstance(value, str) and value):
+                    c.fault(f"{path}.name", "words are expected here", value)
+            elif key == "stroke":
+                c.color(value, f"{path}.stroke")
+            elif key == "weight":
+                c.number(value, f"{path}.weight", 0.25, 8)
+            else:
+                c.dash(value, f"{path}.dash")
     keys = ("fills", "stroke")
     frames = c.mapping(top.get("frames", {}), "frames", keys, keys)
     if "stroke" in frames:
@@ -176,6 +191,11 @@ def json_schema(*, names: Sequence[str], roles: Sequence[str], sizes: Sequence[s
         "marks": of(color, MARKS),
         "dashes": of(dash, DASHES),
         "sizes": of(number(0, 500), sizes),
+        "accents": of(
+            of({"name": word, "stroke": color, "weight": number(0.25, 8), "dash": dash},
+               ACCENT_KEYS),
+            tuple(map(str, ACCENTS)),
+        ),
         "fold": of(number(0.01, 100), FOLD),
         "fonts": of({"text": {"anyOf": [word, {"type": "array", "items": word}]}, "maths": word},
                     FONTS),

@@ -112,6 +112,17 @@ class LineStyle:
 
 
 @dataclass(frozen=True, slots=True)
+class Accent:
+    """How a highlighted box is outlined, and what a legend calls it; ``weight`` multiplies the
+    box stroke, ``dash`` () leaves the role's own."""
+
+    name: str
+    stroke: str
+    weight: float = 2.75
+    dash: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Fold:
     """Which figures a theme folds when nothing else is said: width over height, and of which."""
 
@@ -129,6 +140,7 @@ class Theme:
     frames  fills by depth of nesting, used in turn
     marks   colour of frozen, trained, ema, tied, changed, stop-gradient
     dashes  dash pattern, in points, of box, train, infer, ema
+    accents 1 to 4: how a block with `accent:` is outlined
     fold    which figures are folded when nothing else is said; None: none
     file    the theme's own file; "" for a bundled one
     warnings  what of it is hard to read
@@ -146,6 +158,7 @@ class Theme:
     marks: Mapping[str, str]
     dashes: Mapping[str, tuple[float, ...]]
     sizes: Sizes
+    accents: Mapping[int, Accent]
     fold: Fold | None = None
     fonts: Fonts = Fonts()
     file: str = ""
@@ -257,6 +270,10 @@ def _faint(theme: Theme, place: Place) -> Iterator[Fault]:
         fill = theme.background if style.fill == "none" else style.fill
         said = f"the text of {name}"
         yield from pair(f"roles.{name}.text", style.text, fill, said, "its fill", TEXT_CONTRAST)
+    for number, accent in theme.accents.items():
+        said = f"the outline of accent {number}"
+        yield from pair(f"accents.{number}.stroke", accent.stroke, theme.background, said,
+                        "the background", LINE_CONTRAST)  # fmt: skip
     grounds = dict.fromkeys(
         (theme.background, *(fill for fill in theme.frames if fill != "none"))
     )
@@ -293,7 +310,7 @@ def from_data(
     if found := [*told, *faults]:
         raise DiagramError(found)
 
-    def frozen(mapping: Mapping[str, Any]) -> Mapping[str, Any]:
+    def frozen(mapping: Mapping[Any, Any]) -> Mapping[Any, Any]:
         return MappingProxyType(dict(mapping))
 
     roles = {
@@ -311,6 +328,15 @@ def from_data(
         name: LineStyle(style["stroke"], tuple(float(x) for x in style.get("dash", ())))
         for name, style in data["lines"].items()
     }
+    accents = {
+        number: Accent(
+            name=accent["name"],
+            stroke=accent["stroke"],
+            weight=float(accent.get("weight", 2.75)),
+            dash=tuple(float(x) for x in accent.get("dash", ())),
+        )
+        for number, accent in data["accents"].items()
+    }
     fonts = data.get("fonts", {})
     words = fonts.get("text", ())
     return Theme(
@@ -326,6 +352,7 @@ def from_data(
         marks=frozen(data["marks"]),
         dashes=frozen({k: tuple(float(x) for x in v) for k, v in data["dashes"].items()}),
         sizes=Sizes(**{k: float(v) for k, v in data.get("sizes", {}).items()}),
+        accents=frozen(accents),
         fold=Fold(**data["fold"]) if "fold" in data else None,
         fonts=Fonts((words,) if isinstance(words, str) else tuple(words), fonts.get("maths", "")),
     )
