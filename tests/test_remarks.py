@@ -105,7 +105,7 @@ def test_remarks_are_listed_once_each_with_their_numbers() -> None:
 
 def test_title_and_caption_stand_above_and_below_all_else() -> None:
     scene = model().scene()
-    title, caption = ([x for x in scene.labels if x.id == n][0] for n in ("header-0", "caption"))
+    title, caption = (next(x for x in scene.labels if x.id == n) for n in ("header-0", "caption"))
     assert title.markup == "Small $W_Q$"
     assert caption.markup.replace("\n", " ") == CAPTION
     for other in scene.labels:

@@ -47,8 +47,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Model", "Rendering", "bundled_ids", "compare", "compare_figure", "config_of", "format_names",
-    "load", "locate", "reading_order", "save", "spec_schema", "specs_below", "theme_names",
-    "theme_schema", "unwritable", "write_starter",
+    "load", "locate", "reading_order", "save", "side_by_side", "spec_schema", "specs_below",
+    "theme_names", "theme_schema", "unwritable", "write_starter",
 ]  # fmt: skip
 
 # What a call may give as `set`: {"d_m": 512}, ["d_m=512"] or [("d_m", 512)].
@@ -744,6 +744,33 @@ def compare_figure(
         for model, config in ((a, config_a), (b, config_b))
     ]
     return pipeline.figure(side_by_side(graphs[0], graphs[1], found), options, format)
+
+
+def side_by_side(models: Sequence[Model], format: str = "svg", **asked: Any) -> Rendering:
+    """Several specs as the panels of one figure: a letter each, sizes in common, one legend.
+
+    What each spec's ``show:`` says holds for its panel, the look of the first for all.
+
+    :raises DiagramError: faults of one of the specs, or of what was asked.
+    """
+    from transformer_diagrams.layout.panels import MOST
+
+    _known(format)
+    if not 2 <= len(models) <= MOST:
+        raise ask_error(f"side by side stand 2 to {MOST} specs, not {len(models)}")
+    options = settle(asked)
+    for name in ("steps", "fold", "aspect", "animate"):
+        if getattr(options, name):
+            raise ask_error(f"panels side by side do not go with {name}", "leave it out")
+    look = options.over(models[0].spec.show).theme
+    graphs, faults = [], []
+    for model in models:
+        own = replace(options.over(model.spec.show), theme=look)
+        graphs.append(model._graph(own))
+        faults += model._texts(look).warnings
+    options = replace(options, theme=look)
+    made = pipeline.finished(pipeline.panels(graphs, options), options, format)
+    return replace(made, warnings=tuple(joined(faults, made.warnings).faults))
 
 
 def _opens(model: Model, name: str) -> bool:

@@ -106,6 +106,19 @@ def scene(graph: Graph, options: Options) -> Scene:
     return layout(graph, theme(options), wish)
 
 
+def panels(graphs: Sequence[Graph], options: Options) -> Scene:
+    """Several graphs -> one scene, a panel each."""
+    from transformer_diagrams.layout.engine import LayoutOptions, side_by_side
+
+    wish = LayoutOptions(
+        options.direction if "direction" in options.said else "",
+        options.shapes if "shapes" in options.said else "",
+        options.legend if "legend" in options.said else None,
+        fold=0,
+    )
+    return side_by_side(graphs, theme(options), wish)
+
+
 def drawing(scene: Scene, options: Options, said: Mapping[str, int] | None = None) -> Drawing:
     """A scene -> its display list, painted and drawn when a format asks for it.
 
@@ -136,10 +149,17 @@ def figure(
     graph: Graph, options: Options, format: str, said: Mapping[str, int] | None = None
 ) -> Rendering:
     """A graph -> the finished figure, through all the stages that follow."""
+    return finished(scene(graph, options), options, format, said)
+
+
+def finished(
+    placed: Scene, options: Options, format: str, said: Mapping[str, int] | None = None
+) -> Rendering:
+    """A scene -> the finished figure."""
     from transformer_diagrams.render.formats import get
 
     chosen = get(format)
-    drawn = chosen.placed(drawing(scene(graph, options), options, said))
+    drawn = chosen.placed(drawing(placed, options, said))
     return Rendering(chosen.write(drawn), chosen.media_type, chosen.warnings(drawn))
 
 

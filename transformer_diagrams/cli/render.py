@@ -27,6 +27,7 @@ Examples:
   transformer-diagrams render 'models/*.yaml' --theme slides --direction right
   transformer-diagrams render llama3 --open attention --callout ffn --config 8B
   transformer-diagrams render llama3 --width 3.25in -f pdf    for one column of a paper
+  transformer-diagrams render gpt2 llama3 --side-by-side -f pdf
   transformer-diagrams render llama3 --pair -o docs/img       light and dark for a README
   transformer-diagrams render llama3 -f pptx --steps block    a slide for each step
   cat my.yaml | transformer-diagrams render - -o -
@@ -93,6 +94,10 @@ class Formats(NamesType):
 )
 @click.option("--pair", is_flag=True, help="A light and a dark SVG, and the <picture> to paste.")
 @click.option(
+    "--side-by-side", is_flag=True,
+    help="Several specs as the panels (a), (b) of one figure, with one legend.",
+)
+@click.option(
     "--check", is_flag=True,
     help="Write nothing, and leave with 1 when a file is not what would be written.",
 )
@@ -105,6 +110,7 @@ def render(
     output: str | None,
     emit: str | None,
     pair: bool,
+    side_by_side: bool,
     check: bool,
     **options: Any,
 ) -> int:
@@ -115,14 +121,21 @@ def render(
         raise click.UsageError("--emit prints JSON; it goes with neither --format nor --pair", ctx)
     if pair and (formats or options.get("theme") or output == "-"):
         raise click.UsageError("--pair makes two SVG files in its own two themes", ctx)
+    if side_by_side and (emit or pair):
+        raise click.UsageError("--side-by-side makes one figure; leave --emit and --pair out", ctx)
     codes = Codes()
     chosen = models(specs, codes)
-    where = _where(ctx, output, formats, emit, len(chosen))
+    where = _where(ctx, output, formats, emit, 1 if side_by_side else len(chosen))
     if check and where.stdout:
         raise click.UsageError("--check looks at files; nothing is written here", ctx)
     wish = asked(**options)
     pairs = Where((), file=None, folder=where.file.parent if where.file else where.folder or Path())
     where.check = pairs.check = check
+    if side_by_side:
+        if not codes.code:  # all of them, or none
+            for name in where.formats:
+                codes.attempt(_panels, chosen, name, wish, where)
+        return codes.code
     for model in chosen:
         if emit:
             codes.attempt(_emit, model, emit, wish, where)
@@ -215,6 +228,14 @@ def _where(
             raise click.UsageError(f"'{output}' ends in .{suffix}, but -f says {formats[0]}", ctx)
         return Where((suffix,), file=path, folder=None)
     return Where(formats or ("svg",), file=None, folder=path)
+
+
+def _panels(models: list[Model], format: str, wish: dict[str, Any], where: Where) -> None:
+    from transformer_diagrams.api import side_by_side
+
+    result = side_by_side(models, format, **wish)
+    show_faults(result.warnings)
+    where.write(result.data, f"{'-'.join(model.id for model in models)}.{format}")
 
 
 def _figure(

@@ -131,7 +131,7 @@ class Canvas:
         ]
         if self.graph.titled and self.graph.caption:
             texts.append(("caption", self.graph.caption, s.font_header, "header"))
-        labels = []
+        labels: list[Label] = []
         y = height - s.margin + BELOW
         for name, words, size, kind in texts:
             y += CAPTION if name == "caption" and labels else 0.0

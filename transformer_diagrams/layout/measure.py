@@ -5,7 +5,7 @@ Sizes here are in flow coordinates: ``du`` across the flow, ``dv`` along it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
 
@@ -147,3 +147,18 @@ def with_shared_sizes(graph: Graph, ctx: Context) -> Context:
         least = equal.get(key, (0.0, 0.0))
         equal[key] = (max(least[0], size.width), max(least[1], size.height))
     return replace(settled, equal=equal)
+
+
+def in_common(contexts: Sequence[Context]) -> list[Context]:
+    """Each context with the sizes that boxes share among all of them."""
+    tower = max(ctx.tower for ctx in contexts)
+    equal: dict[tuple[str, str, str, int], tuple[float, float]] = {}
+    for ctx in contexts:
+        for key, (width, height) in ctx.equal.items():
+            least = equal.get(key, (0.0, 0.0))
+            equal[key] = (max(least[0], width), max(least[1], height))
+    # What is placed already and what looks alike belong to one figure.
+    return [
+        replace(ctx, tower=tower if ctx.tower else 0.0, equal=equal, kept={}, likeness=Likeness())
+        for ctx in contexts
+    ]

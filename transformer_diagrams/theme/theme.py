@@ -165,6 +165,11 @@ class Theme:
     warnings: tuple[Fault, ...] = ()
 
     @property
+    def names(self) -> dict[int, str]:
+        """What a legend calls the accents."""
+        return {number: accent.name for number, accent in self.accents.items()}
+
+    @property
     def files(self) -> tuple[str, ...]:
         """What it was read from, besides this package: its file, and those of its fonts."""
         named = (self.file, *self.fonts.text, self.fonts.maths)
