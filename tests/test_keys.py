@@ -196,6 +196,7 @@ OTHER: dict[str, dict[str, Any]] = {
         "shapes": "none", "where": True, "config": "one", "legend": True, "frame": True,
         "direction": "right", "fold": 1, "aspect": "9:1", "theme": "slides",
         "title": True, "notes": "numbered",
+        "spans": [{"from": "second", "to": "table", "text": "both"}],
     },
 }  # fmt: skip
 def used(spec: Spec) -> Any:

@@ -74,6 +74,8 @@ def _texts(spec: Spec) -> Iterator[_Shown]:
         for name, port in ports.items():
             if port.label is not None:
                 yield _Shown(port.label.value, f"{kind}.{name}.label", port.label.span)
+    for number, brace in enumerate(spec.show.spans):
+        yield _Shown(brace.text.value, f"show.spans[{number}].text", brace.text.span)
     for block in walk(spec.blocks):
         yield from _of_block(block)
 

@@ -81,6 +81,7 @@ def draw(
         spec.show.legend,
         spec.show.title,
         spec.show.notes == "numbered",
+        spans=tuple((s.start.value, s.end.value, s.text.value) for s in spec.show.spans),
         tex=MappingProxyType(dict(inferred.tex)),
     )
 

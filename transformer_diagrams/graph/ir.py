@@ -184,6 +184,7 @@ class Graph:
     titled: bool = False  # the title above the figure, the caption below it
     numbered: bool = False  # remarks are listed below the figure
     remarks: tuple[str, ...] = ()  # so listed
+    spans: tuple[tuple[str, str, str], ...] = ()  # ids of a run's ends, and its words
     tex: Mapping[str, str] = field(default_factory=dict)  # TeX of sizes, where a spec gives it
 
     def parts(self) -> Iterator[Node | Group]:

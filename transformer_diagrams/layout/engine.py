@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from transformer_diagrams.graph.ir import Graph
 from transformer_diagrams.layout.assemble import assemble
+from transformer_diagrams.layout.braces import braced, unfolded
 from transformer_diagrams.layout.callouts import Part, place_callouts
 from transformer_diagrams.layout.canvas import Canvas
 from transformer_diagrams.layout.fold import folded
@@ -82,7 +83,9 @@ def _placed(graph: Graph, ctx: Context, theme: Theme, options: LayoutOptions) ->
     parts += place_callouts(graph, parts[0], ctx)
     legend = graph.legend if options.legend is None else options.legend
     canvas = Canvas(graph, ctx, legend, theme.names)
+    options = unfolded(graph, options)
     body = folded(assemble(parts, ctx, canvas), graph, canvas, theme, options)
+    body = braced(body, graph, ctx)
     return replace(
         canvas.scene(body),
         words=words_of(graph),

@@ -80,7 +80,8 @@ class Label:
 class Box:
     """A drawn rectangle or circle.
 
-    form    box | circle | frame | text (no outline: inputs and outputs) | strip (of cells)
+    form    box | circle | frame | text (no outline: inputs and outputs) | strip (of cells) |
+            brace (of a run of blocks)
     line    solid | dashed
     stack   number of sheets behind it (0: none), each moved by (+sheet, -sheet)
     symbol  circles: "+" or "×", drawn as strokes

@@ -19,7 +19,9 @@ def to_drawio(display: Display) -> str:
 def lost(display: Display) -> list[str]:
     """The drawn signs: a cell has none."""
     marks = [i for i in display.items if i.over or (i.kind == "line" and len(i.shapes) > 2)]
-    return [f"the drawn signs at boxes and lines ({len(marks)})"] if marks else []
+    braces = sum(bool(item.shapes) for item in display.items if item.kind == "label")
+    told = [f"the drawn signs at boxes and lines ({len(marks)})"] if marks else []
+    return [*told, f"the braces of spans ({braces}), of which the words stay"] if braces else told
 
 
 def words(text: Lettering) -> str:

@@ -30,6 +30,7 @@ from transformer_diagrams.render.geometry import (
     is_straight,
     joined,
     moved,
+    number,
     rounded,
     straight,
 )
@@ -111,7 +112,11 @@ class _Painter:
             dot = Disc((_grid(x), _grid(y)), self.theme.sizes.dot_radius,
                        Ink(self.theme.line(kind).stroke))  # fmt: skip
             yield Item("dot", (dot,), name=f"d{index}")
-        yield from (self.box(index, box) for index, box in boxes if box.form != "frame")
+        for index, box in boxes:
+            if box.form == "brace":
+                yield Item("label", (self.brace(box.rect),), id=box.id, said=box.title)
+            elif box.form != "frame":
+                yield self.box(index, box)
         owners = [*(box.id for _, box in frames), *(line.id for line in self.scene.lines), ""]
         for owner in owners:
             yield from (Item("label", (), (text,), id=owner) for text in self.texts(owner))
@@ -151,6 +156,33 @@ class _Painter:
         shapes = self.panels(rect, corner, box.stack, ink)
         band = texture(style.texture, rect, corner, style.stroke)
         return self.item(index, box, "box", rect, shapes, texts, band)
+
+    def brace(self, rect: Rect) -> Shape:
+        """A brace whose arms are at the figure: at its right edge, or its upper one."""
+        high = rect.height > rect.width
+        # Along the run, and away from the figure.
+        start, end = (rect.top, rect.bottom) if high else (rect.left, rect.right)
+        arms, tip = (rect.right, rect.left) if high else (rect.top, rect.bottom)
+        spine, middle = (arms + tip) / 2, (start + end) / 2
+        bend = min(abs(arms - tip), (end - start) / 4)
+
+        def at(along: float, off: float) -> str:
+            x, y = (off, along) if high else (along, off)
+            return f"{number(x)} {number(y)}"
+
+        def turn(corner: tuple[float, float], to: tuple[float, float]) -> str:
+            return f"C{at(*corner)} {at(*corner)} {at(*to)}"
+
+        data = (
+            f"M{at(start, arms)}"
+            + turn((start, spine), (start + bend, spine))
+            + f"L{at(middle - bend, spine)}"
+            + turn((middle, spine), (middle, tip))
+            + turn((middle, spine), (middle + bend, spine))
+            + f"L{at(end - bend, spine)}"
+            + turn((end, spine), (end, arms))
+        )
+        return Outline(data, Ink("", self.theme.text["note"], self.theme.sizes.stroke_frame))
 
     def accented(self, box: Box, ink: Ink) -> Ink:
         """The ink of a highlighted box: its outline is the accent's."""

@@ -169,6 +169,7 @@ class _Slide:
             elif item.kind == "dot":
                 layers[""][3].extend(self.shape(shape, "junction") for shape in item.shapes)
             elif item.kind == "label":
+                layers[""][3].extend(self.shape(shape, "brace") for shape in item.shapes)
                 for text in item.texts:
                     layers[self.owner_home(item.id, text)][3].extend(self.label(text))
         for frame in reversed(frames):  # from the inside out

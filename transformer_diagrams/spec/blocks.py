@@ -91,6 +91,7 @@ class BlockReader:
             "ref": self._kept("from"),
             "output-ref": self._kept("output"),
             "block-ref": self._kept("share"),
+            "span-end": self._kept("span"),
             "blocks": self.blocks,
             "branches": self._branches,
             "columns": self._columns,

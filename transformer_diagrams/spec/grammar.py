@@ -130,11 +130,18 @@ SHOW: Final = _table(
     Key("legend", "bool", "Draw a legend."),
     Key("title", "bool", "Print the title above the figure and the caption below it."),
     Key("notes", "choice", "Remarks beside their boxes, or by number and listed below.", NOTES),
+    Key("spans", "spans", "Braces beside the figure, each along a run of blocks."),
     Key("frame", "bool", "Draw a frame with the title around the figure."),
     Key("direction", "choice", "Direction of the main stream.", DIRECTIONS),
     Key("theme", "theme", "How it looks: a bundled theme, or the path of a theme file."),
     Key("fold", "folds", "How often the figure is cut, the pieces side by side; 0: not."),
     Key("aspect", "ratio", "As many folds as bring it nearest to this; not beside fold."),
+)
+
+SPAN: Final = _table(
+    Key("from", "span-end", "The block at one end of the run.", required=True),
+    Key("to", "span-end", "The block at the other end; default: the same."),
+    Key("text", "label", "What stands at the brace.", required=True),
 )
 
 REF: Final = _table(

@@ -19,11 +19,13 @@ from transformer_diagrams.spec.grammar import (
     OUTPUT,
     SHOW,
     SOURCE,
+    SPAN,
     TOP,
     Key,
 )
 from transformer_diagrams.spec.model import (
     PREV,
+    Brace,
     Claim,
     Config,
     DimSpec,
@@ -173,6 +175,7 @@ class _Loader:
             "configs": self._configs,
             "config-name": self._config_name,
             "theme": self._theme,
+            "spans": self._spans,
             "inputs": self._inputs,
             "outputs": self._outputs,
             "show": self._show,
@@ -451,6 +454,22 @@ class _Loader:
                 if text is not None:
                     made[name] = (text,)
         return made
+
+    def _spans(self, node: Node, path: str) -> tuple[Brace, ...]:
+        expected = "a list of runs: [{from: a, to: b, text: what it is}]"
+        return self.f.each(node, path, expected, self._span)
+
+    def _span(self, node: Node, path: str) -> Brace | None:
+        got = self.f.mapping(node, path, SPAN, "a span")
+        if isinstance(node, Map):
+            for key in ("from", "text"):
+                if key not in node.entries:
+                    expected = "{from: a, to: b, text: what it is}"
+                    message = f"a span needs '{key}'"
+                    self.f.fault("missing-key", message, node, path, expected=expected)
+        if "from" not in got or "text" not in got:
+            return None
+        return Brace(got["from"], got.get("to", got["from"]), got["text"])
 
     def _theme(self, node: Node, path: str) -> str | None:
         from transformer_diagrams.theme import NAMES, is_path

@@ -186,6 +186,15 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
+class Brace:
+    """Words beside a run of blocks, from one to another."""
+
+    start: Text
+    end: Text
+    text: Text
+
+
+@dataclass(frozen=True, slots=True)
 class Show:
     """What the figure shows by default; command-line options win over it."""
 
@@ -195,6 +204,7 @@ class Show:
     legend: bool = False
     title: bool = False
     notes: str = "beside"  # beside | numbered
+    spans: tuple[Brace, ...] = ()
     frame: bool | None = None  # None: framed when the spec has a role
     direction: str = "up"  # up | right | down
     theme: str = "paper"  # a name, or the absolute path of a file
