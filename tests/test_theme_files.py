@@ -146,7 +146,7 @@ def test_a_spec_that_names_no_theme_is_told_where(tmp_path: Path, name: str) -> 
 def test_the_starter_draws_and_fits_the_schema(tmp_path: Path) -> None:
     write_starter(tmp_path / "mine.yaml", theme=True)
     text = (tmp_path / "mine.yaml").read_text()
-    jsonschema.validate(yaml.safe_load(text), theme_schema())
+    jsonschema.validate(json.loads(json.dumps(yaml.safe_load(text))), theme_schema())
     assert theme.get(str(tmp_path / "mine.yaml")).warnings == ()
     assert Model.find("swiglu").render("svg", theme=str(tmp_path / "mine.yaml")).warnings == ()
 

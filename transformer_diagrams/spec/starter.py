@@ -116,6 +116,14 @@ roles:
 lines:
   residual: {{stroke: '#bf4f1a'}}
 
+# What `accent: 1` on a block looks like, and is called in the legend.
+accents:
+  1: {{name: contribution, stroke: '#0056c7'}}
+
+# A family is the package fontpkg-FAMILY, a file stands beside this one; what the first font lacks
+# comes from the next:
+# fonts: {{text: [Fira Sans, fonts/own.ttf], maths: fonts/own-math.otf}}
+
 # Lengths in points: type, gaps, corners, strokes.
 sizes:
   font_block: 9
