@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from transformer_diagrams.spec.model import Show, Spec
 
 DIRECTIONS = ("up", "right", "down")
+MODES = ("train", "inference")
 SHAPES = ("none", "changes", "all")
 BACKGROUNDS = ("theme", "none", "white")
 GRAPHVIZ = ("pure", "dot")
@@ -67,6 +68,7 @@ class Options:
     fold           how often the figure is cut, the pieces side by side; 0: not
     aspect         width over height that the folds are to come nearest to
     set            (name, value) pairs that override the config's sizes and options
+    mode           what is drawn: all, or what is there in training or at inference alone
     scale, dpi     pixels of a PNG: times 96 a inch, or dots an inch (wins over scale)
     outline_text   words as outlines only, for viewers that show hidden text
     text           words of an SVG as text, with their font inside
@@ -91,6 +93,7 @@ class Options:
     legend: bool = False
     config: str | None = None
     set: tuple[tuple[str, str], ...] = ()
+    mode: str | None = None
     scale: float | None = None
     dpi: float | None = None
     graphviz: str = "pure"
@@ -165,6 +168,7 @@ def settle(asked: Mapping[str, Any]) -> Options:
     _one_of("steps", values.get("steps"), STEPS)
     if values.get("animate"):
         values.setdefault("steps", STEPS[0])
+    _one_of("mode", values.get("mode"), MODES)
     _one_of("shapes", values.get("shapes"), SHAPES)
     _one_of("background", values.get("background"), BACKGROUNDS)
     _one_of("density", values.get("density"), DENSITY)

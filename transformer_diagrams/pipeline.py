@@ -82,7 +82,7 @@ def graph(inferences: Inferences, options: Options) -> Graph:
     if options.callout:
         inferences = Inferences(called_out(inferences.spec, options.callout), inferences.library)
     try:
-        return build(
+        made = build(
             inferences,
             config=options.config,
             overrides=dict(options.set),
@@ -94,6 +94,11 @@ def graph(inferences: Inferences, options: Options) -> Graph:
         if all(each.code == "unknown-part" for each in fault.faults):
             raise AskError(fault.faults) from fault
         raise
+    if options.mode is None:
+        return made
+    from transformer_diagrams.graph.mode import only
+
+    return only(made, options.mode)
 
 
 def scene(graph: Graph, options: Options) -> Scene:

@@ -13,6 +13,7 @@ from transformer_diagrams.options import (
     DENSITY,
     DIRECTIONS,
     GRAPHVIZ,
+    MODES,
     MOST_FOLDS,
     SHAPES,
 )
@@ -170,6 +171,10 @@ def figure_options(command: Command) -> Command:
         click.option(
             "--aspect", metavar="WIDTH:HEIGHT",
             help="As many folds as bring it nearest to this, e.g. 16:9.",
+        ),
+        click.option(
+            "--mode", type=Among("mode", lambda: MODES),
+            help="Leave out what is only there at the other time, and what served that alone.",
         ),
         click.option(
             "--background", type=Among("background", lambda: BACKGROUNDS),

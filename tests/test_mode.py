@@ -1,0 +1,97 @@
+"""Figures of training alone and of inference alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from selection import IDS, mostly_slow
+
+from transformer_diagrams import api
+from transformer_diagrams.graph.ir import BORDER, Group, Node
+from transformer_diagrams.options import MODES
+
+SPEC = """\
+dims: {n: {}, m: {}, c: {}}
+inputs:
+  x: [n, m]
+  truth: {shape: [n, c], when: train}
+outputs:
+  found: {from: sure, when: infer}
+  loss: {from: loss, when: train}
+blocks:
+  - {op: linear, id: body, out: m}
+  - {op: linear, id: logits, out: c}
+  - {op: softmax, id: sure, when: infer}
+  - {id: aux, from: body, group: [{op: linear, id: far, out: c}]}
+  - {op: add, id: both, from: [logits, aux]}
+  - {op: mse, id: loss, from: [both, truth], when: train}
+"""
+
+
+def names(group: Group) -> set[str]:
+    return {
+        name
+        for child in group.children
+        for name in ({child.path} | names(child) if isinstance(child, Group) else {child.path})
+    }
+
+
+def drawn(mode: str | None) -> Group:
+    return api.Model.from_text(SPEC).graph(mode=mode).root
+
+
+def test_what_served_only_the_other_time_goes_with_it() -> None:
+    every = names(drawn(None))
+    assert names(drawn("train")) == {n for n in every if n not in ("sure", "found")} != every
+    left = names(drawn("inference"))
+    assert every - left == {"truth", "loss", "loss.out", "both", "aux", "far"}
+
+
+def groups(group: Group) -> Iterator[Group]:
+    yield group
+    for child in group.children:
+        if isinstance(child, Group):
+            yield from groups(child)
+
+
+MARKED = tuple(
+    name for name in IDS
+    if "when: train" in (text := api.load(name).as_text()) or "when: infer" in text
+)  # fmt: skip
+EACH = mostly_slow(MARKED, lambda name: name in ("detr", "mtp-parallel", "clm"))
+
+
+@pytest.mark.parametrize("name", EACH)
+@pytest.mark.parametrize("mode", MODES)
+def test_a_figure_of_one_time_is_whole_and_clean(name: str, mode: str) -> None:
+    """No line without an end, no port without a line that had one, nothing of the other time."""
+    model = api.load(name)
+    whole, root = model.graph().root, model.graph(mode=mode).root
+    assert names(root) <= names(whole)
+    assert len(names(root)) > 3
+    returned = {head for g in groups(whole) for back in g.returns for head in back.heads}
+    for group in groups(root):
+        for edge in group.edges:
+            for end, is_tail in ((edge.tail, True), (edge.head, False)):
+                part: Node | Group = group if end.child == BORDER else group.children[end.child]
+                ports = part.inputs if is_tail == (end.child == BORDER) else part.outputs
+                assert end.port < len(ports)
+            assert edge.when == "always"
+        heads = {edge.head for edge in group.edges}
+        for at, child in enumerate(group.children):
+            assert child.when == "always"
+            if isinstance(child, Node) and child.path not in returned:
+                assert len({h.port for h in heads if h.child == at}) == len(child.inputs)
+    for direction in ("up", "right"):
+        assert not model.lint(mode=mode, direction=direction).findings
+
+
+def test_the_losses_of_detr_are_of_training_alone() -> None:
+    def ends(mode: str) -> set[str]:
+        root = api.load("detr").graph(mode=mode).root
+        nodes = (c for c in root.children if isinstance(c, Node))
+        return {node.path.removesuffix(".out") for node in nodes if node.op == "output"}
+
+    assert ends("inference") == {"class_logits", "boxes"}
+    assert ends("train") == {"class_logits", "boxes", "loss"}
