@@ -339,13 +339,18 @@ def test_no_id_stands_twice_in_a_page_of_figures(pages: Pages, names: Sequence[s
 
 
 def test_a_figure_of_one_name_with_another_content_has_other_ids(pages: Pages) -> None:
+    """Its own ids, which tell what it is, differ by themselves; those of blocks by ``ids``."""
     model = api.load("llama3")
     made = [str(model.render("svg", **asked)) for asked in (
         {}, {"config": "8B"}, {"open": ["attention"]}, {"theme": "mono"}, {"direction": "right"},
     )]  # fmt: skip
     page = pages.open("".join(made))
-    ids = page.evaluate("[...document.querySelectorAll('[id]')].map(e => e.id)")
-    assert len(ids) == len(set(ids)) >= len(made)
+    ids = page.evaluate("[...document.querySelectorAll('svg > [id]')].map(e => e.id)")
+    own = [id for id in ids if id.endswith(("-title", "-desc"))]
+    assert len(own) == len(set(own)) == 2 * len(made)
+    page = pages.open("".join(str(model.render("svg", ids=f"figure-{n}")) for n in range(2)))
+    ids = page.evaluate("[...document.querySelectorAll('g[id]')].map(e => e.id)")
+    assert len(ids) == len(set(ids)) > 2
 
 
 # -- words
