@@ -26,7 +26,7 @@ ARROWS: dict[str, set[str]] = {
     "pool": {"errors"},
     "labels": {"text", "spec"},
     "families": {"spec"},
-    "run": {"graph", "extras"},
+    "run": {"graph", "extras", "families"},
     "api": {"pipeline", "run", "extras", "families", "finding", "diff", "lint", "count", "dump"},
     "pipeline": {"labels", "render", "graph", "result"},
     "result": {"store", "options"},

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import os
 from collections import ChainMap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -40,8 +40,9 @@ if TYPE_CHECKING:
     from transformer_diagrams.graph.options import Settings
     from transformer_diagrams.layout.scene import Scene
     from transformer_diagrams.lint import LintReport
-    from transformer_diagrams.run import Result, Watch
+    from transformer_diagrams.run import Named, Result, Watch
     from transformer_diagrams.run.claims import Proof
+    from transformer_diagrams.run.parity import Compared
     from transformer_diagrams.spec.library import SpecLibrary
     from transformer_diagrams.spec.model import Spec
 
@@ -477,10 +478,16 @@ class Model:
         need("run", "numpy")
         inputs, weights = inputs or {}, weights or {}
         settings = self._settings(config, set, run.stated_by(self.spec, inputs))
+        constants = settings.constants
         frame, settings = run.chosen(self.inferences, settings, seed)
+        kept = self.adopted.constants if self.adopted is not None else {}
+        needed = [name for name in constants if name not in kept]
+        frame = run.with_constants(frame, constants, needed=needed)
         if not weights:
             run.require_memory(frame)
         tensors = {**run.weights(frame), **run.buffers(frame)}
+        if not weights:
+            weights = self._checkpoint(tensors, settings.numbers)
         run.check_names(weights, tensors, "weight")
         asked = run.inputs(frame, train=train)
         left = (each for name, each in tensors.items() if name not in weights)
@@ -492,6 +499,74 @@ class Model:
             frame, given, known, taps=taps, train=train, past=past, watch=watch
         )
         return replace(found, numbers=settings.numbers)
+
+    def _checkpoint(
+        self, wanted: Mapping[str, Named], sizes: Mapping[str, int]
+    ) -> Mapping[str, Any]:
+        """The weights of a model's folder by the spec's names; nothing where it holds none.
+
+        :raises DiagramError: a weight that the family does not say the tensors of.
+        """
+        from transformer_diagrams.families.tensors import shards
+        from transformer_diagrams.run.adopted import Checkpoint
+        from transformer_diagrams.run.arrays import Weights
+
+        folder = Path(self.label).parent
+        if self.adopted is None or not self.adopted.family.weights or not shards(folder):
+            return {}
+        if self.adopted.uncomputed:
+            raise DiagramError(list(self.adopted.uncomputed))
+        files = [Weights(str(folder / name)) for name in shards(folder)]
+        found = Checkpoint(self.adopted, wanted, sizes, ChainMap(*files))  # type: ignore[arg-type]
+        for name, tensor in wanted.items():
+            if tensor.kind == "weight" and name not in found:
+                raise ask_error(f"the family '{self.adopted.family.id}' does not say which tensor "
+                                f"is '{name}'")
+        return found
+
+    def parity(
+        self, arrays: Mapping[str, Any], against: Mapping[str, Any], *, set: Settable = ()
+    ) -> list[Compared]:
+        """How far a run of a model's folder lies from arrays that its own code gave.
+
+        ``arrays`` are the inputs under their names there; those of ``against`` that are inputs are
+        left out. `Compared.found` is None for one that nothing of the run is.
+
+        :raises DiagramError: faults of what was given; a checkpoint that cannot be read.
+        """
+        from transformer_diagrams.run.parity import compared
+
+        inputs = self.fed(arrays)
+        given = {name: array for name, array in against.items()
+                 if not any(each in self.spec.inputs for each in self._called(name))}
+        some = next(iter(inputs.values()), None)
+        for port in self._called("positions"):  # what is looked at: all of them
+            if port in self.spec.inputs and some is not None:
+                inputs[port] = some * 0 + range(some.shape[-1])
+        wanted = {name: self._called(name) for name in given}
+        taps = [each for every in wanted.values() for each in every]
+        ran = self.run(inputs, set=set, taps=taps)
+        return compared(given, {**ran.taps, **ran.outputs}, wanted)
+
+    def fed(self, arrays: Mapping[str, Any]) -> dict[str, Any]:
+        """Those of some arrays that are inputs, by the spec's names; all of them where it is no
+        model's folder, as a run says what it does not know."""
+        if self.adopted is None:
+            return dict(arrays)
+        found = {}
+        for name, array in arrays.items():
+            port = next((each for each in self._called(name) if each in self.spec.inputs), None)
+            if port is not None:
+                found[port] = array
+        return found
+
+    def _called(self, name: str) -> list[str]:
+        """The names that an array of a model's code may have in a run."""
+        from transformer_diagrams.run.parity import names_of
+
+        if self.adopted is None:
+            return [name]
+        return [name, *names_of(name, self.adopted.family.arrays, self.adopted.numbers)]
 
     def prove(self, *, seed: int = 0, tries: int = 5) -> list[Proof]:
         """Each claim of ``equals:``, measured under ``tries`` choices of sizes.
@@ -539,7 +614,9 @@ class Model:
         options = settle({"config": self._config(config), "set": set})
         fit(self.spec, options.config, options.set)
         self._checked.report.raise_if_errors()
-        known = self.spec.configs[options.config].dims if options.config is not None else {}
+        known: Container[str] = ()
+        if options.config is not None and self.adopted is None:  # a model takes what it is given
+            known = self.spec.configs[options.config].dims
         more = {name: size for name, size in (beside or {}).items() if name not in known}
         return resolve_settings(
             self.spec, config=options.config, overrides={**more, **dict(options.set)}

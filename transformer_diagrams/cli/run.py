@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from transformer_diagrams.cli.values import SpecName, config_option, json_option, set_option
 from transformer_diagrams.records import dataclass
 from transformer_diagrams.streams import dump, say
+
+if TYPE_CHECKING:
+    from transformer_diagrams.api import Model
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,7 @@ Examples:
   transformer-diagrams run gqa                              small sizes and numbers by chance
   transformer-diagrams run gqa --set d_m=64 --only 'q*'     some blocks alone
   transformer-diagrams run mine.yaml --weights model.safetensors --inputs x.npz --save out.npz
+  transformer-diagrams run model/ --inputs io.npz --against io.npz   does it compute the same?
 
 \b
 Names are paths: layers[3]/attention/q is an output, layers[3]/attention/q.W a weight, layers[3]
@@ -57,6 +61,10 @@ the stream after that turn, counted from 0. In --only, * is anything but a slash
 @click.option("--save", metavar="FILE", help="Write the outputs, and what --only names, as .npz.")
 @click.option("--only", metavar="NAME", multiple=True,
               help="Only outputs of this name, or glob (again for more).")
+@click.option("--against", metavar="FILE",
+              help="Compare with these arrays, as .npz, of the model's own code.")
+@click.option("--tol", type=click.FloatRange(0), default=1e-9, metavar="X",
+              help="How far they may lie apart; 1e-9 when not said.")
 @click.option("--train", is_flag=True, help="The parts that are only there in training.")
 @json_option
 def run(
@@ -68,12 +76,15 @@ def run(
     seed: int,
     save: str | None,
     only: tuple[str, ...],
+    against: str | None,
+    tol: float,
     train: bool,
     as_json: bool,
 ) -> int:
     """Execute a spec in float64 NumPy, and print each block's shape, mean and spread.
 
-    Sizes that nothing says are chosen small. Leaves with 1 when a shape is not as derived.
+    A model's folder is run on its own weights. Sizes that nothing says are chosen small. Leaves
+    with 1 when a shape is not as derived, or an array farther than --tol from that --against it.
     """
     from transformer_diagrams import api
     from transformer_diagrams.extras import need
@@ -83,11 +94,15 @@ def run(
     from transformer_diagrams.run.execute import matcher
 
     model = api.load(spec)
+    given = read_npz(inputs) if inputs is not None else None
+    if against is not None:
+        return _against(model, given or {}, read_npz(against), sets, tol, as_json)
+    given = model.fed(given) if given is not None else None
     rows: list[Told] = []
     formulas = model.formulas(config, set=sets)
     shown = matcher(only) if only else lambda name: True
     ran = model.run(
-        read_npz(inputs) if inputs is not None else None,
+        given,
         Weights(weights) if weights is not None else None,
         config=config, set=sets, seed=seed, taps=only if save is not None else (), train=train,
         watch=_watching(rows, shown, formulas),
@@ -106,6 +121,34 @@ def run(
     else:
         say(_text(rows, ran.numbers))
     return 0 if all(row.fits for row in rows) else 1
+
+
+def _against(
+    model: Model, inputs: Mapping[str, Any], against: Mapping[str, Any], sets: tuple[str, ...],
+    tol: float, as_json: bool,
+) -> int:
+    """The largest difference of each array; 1 when one is beyond ``tol``, or none has a name."""
+    from transformer_diagrams.cli.tables import Datum, Table
+
+    rows = model.parity(inputs, against, set=sets)
+    good = [row for row in rows if row.found is not None]
+    agree = bool(good) and all(row.difference <= tol for row in good)
+    if as_json:
+        say(dump({"id": model.id, "tol": tol, "agree": agree,
+                  "arrays": [row.as_json() for row in rows]}))
+        return 0 if agree else 1
+    head = ("array", "in the run", "largest", "difference")
+    body = [
+        [Datum(text) for text in (row.name, row.found or "", f"{row.largest:.4g}",
+                                  f"{row.difference:.2g}{'' if row.difference <= tol else '  !'}")]
+        for row in good
+    ]
+    left = [row.name for row in rows if row.found is None]
+    notes = [f"not compared, as nothing of the run is it: {', '.join(left)}"] if left else []
+    far = sum(row.difference > tol for row in good)
+    notes.append(f"{len(good) - far} of {len(good)} agree to {tol:g}")
+    say(Table(head, body, 2, notes).written("text"))
+    return 0 if agree else 1
 
 
 def _watching(

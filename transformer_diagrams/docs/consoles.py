@@ -11,6 +11,7 @@ import shlex
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from shutil import copytree
 
 from transformer_diagrams.docs.markdown import fenced
 
@@ -149,6 +150,12 @@ def _verify(_: Path) -> str:
         return session("verify model/")
 
 
+def _parity(root: Path) -> str:
+    with _folder() as folder:
+        copytree(root / "tests" / "cases" / "parity" / "gpt2", folder / "model")
+        return session("run model/ --inputs model/io.npz --against model/io.npz")
+
+
 PARTS: Mapping[str, Callable[[Path], str]] = {
     "console-starter": _starter,
     "console-misspelt": _misspelt,
@@ -161,4 +168,5 @@ PARTS: Mapping[str, Callable[[Path], str]] = {
     "console-run": _run,
     "console-import": _your_model,
     "console-verify": _verify,
+    "console-parity": _parity,
 }

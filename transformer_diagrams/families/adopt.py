@@ -6,7 +6,7 @@ that a figure shows or a count counts, or nobody knows it, which is a warning.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
 from fractions import Fraction
 from typing import Any, Final
@@ -34,6 +34,8 @@ class Adopted:
     nothing   keys that are known to change neither the figure nor a count
     warnings  of the keys that nobody knows, and of what the spec leaves out
     numbers   every size that is known, the configuration's own included
+    constants of the spec's ops, by selector
+    uncomputed  what is drawn and counted, but that a run would not compute
     copies    weights that the model's code has under a second name, such as a tied output matrix
     """
 
@@ -46,6 +48,8 @@ class Adopted:
     warnings: tuple[Fault, ...] = ()
     copies: int = 0
     numbers: Mapping[str, int] = field(default_factory=dict)
+    constants: Mapping[str, Value] = field(default_factory=dict)
+    uncomputed: tuple[Fault, ...] = ()
 
     def holds(self, when: Mapping[str, Any]) -> bool:
         """Whether each option has one of the values."""
@@ -58,7 +62,7 @@ class Adopted:
         """The bundled spec as this model: its sizes are the one config, and the figure shows it."""
         dims = {name: value for name, value in self.taken.items() if name in spec.dims}
         options = {name: value for name, value in self.taken.items() if name in spec.options}
-        setting = Config(self.name, Span(), dims, options)
+        setting = Config(self.name, Span(), dims, options, constants=self.constants)
         title = f"{self.name} ({spec.title})"
         show = replace(spec.show, config=self.name)
         return replace(spec, title=title, configs={self.name: setting}, show=show)
@@ -177,6 +181,7 @@ class _Adoption:
         self.taken: dict[str, Value] = {}
         self.used: dict[str, str] = {}
         self.defaults: dict[str, str] = {}
+        self.constants: dict[str, Value] = {}
 
     def adopted(self) -> Adopted:
         self._classes()
@@ -199,14 +204,25 @@ class _Adoption:
             self._size(entry, own=False)
         for entry in self.family.options:
             self._option(entry)
+        for entry in self.family.attributes:
+            self._constant(entry)
         nothing = self._rest()
         tied = "tied" not in self.taken or self.taken["tied"].value is True
         copies = self._worked_out(Meaning("copies"), self.family.copies) if tied else 0
         self.report.raise_if_errors()
         return Adopted(
             self.name, self.family, self.taken, self.used, self.defaults, nothing,
-            tuple(self.report.warnings), copies or 0, self.numbers,
+            tuple(self.report.warnings), copies or 0, self.numbers, self.constants,
+            tuple(self._uncomputed()),
         )  # fmt: skip
+
+    def _uncomputed(self) -> Iterator[Fault]:
+        for key, only in self.family.computed.items():
+            value = self.config.get(key)
+            if value is not None and not any(_same(value, each) for each in only.values):
+                words = " or ".join(map(_word, only.values))
+                message = f"'{self.config.named(key)}' is {_word(value)}: {only.because}"
+                yield self.config.fault("not-computed", message, key, expected=words)
 
     # -- what a key says
 
@@ -257,6 +273,30 @@ class _Adoption:
         self.used[key] = f"{entry.name} = {_word(choice)}"
         self.taken[entry.name] = Value(choice, self.config.span(key))
 
+    def _constant(self, entry: Meaning) -> None:
+        """A constant of the spec's ops; a list is its numbers one after another."""
+        if entry.name in self.constants or not self._holds(entry.when):
+            return
+        key, value = self._given(entry)
+        if key is None:
+            value = entry.default
+            if value not in (None, "none") and entry.keys:
+                self.defaults[entry.name] = _word(value)
+        elif entry.values:
+            value = entry.values.get(_word(value), entry.values.get("else", value))
+        elif isinstance(value, list):
+            value = " ".join(map(_word, value))
+        if key is not None and (value is None or isinstance(value, dict)):
+            self._refuse("bad-value", key, f"cannot be {_word(value)}", "one value")
+            return
+        if value is None:
+            return
+        if entry.times is not None and not isinstance(value, str):
+            value = value * float(entry.times)
+        self.constants[entry.name] = Value(value, self.config.span(key) if key else Span())
+        if key is not None:
+            self.used[key] = f"{entry.name} = {_word(value)}"
+
     def _given(self, entry: Meaning) -> tuple[str | None, Any]:
         """The first key that is there and not null (or whose null means something), its value."""
         for key in entry.keys:
@@ -273,7 +313,7 @@ class _Adoption:
             value = self._of_list(entry.read, key, value)
             if value is None:
                 return None
-        elif entry.read in ("length", "prefix", "period", "windows"):
+        elif entry.read in ("length", "prefix", "period", "windows", "zeros"):
             return self._refuse("wrong-type", key, f"is {_word(value)}", "a list")
         if entry.times is not None:
             if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -303,10 +343,11 @@ class _Adoption:
             if items and all(item == items[0] for item in items):
                 return items[0] if isinstance(items[0], int) else None
             return self._refuse("refused", key, "differs from layer to layer", "one value for all")
-        full = [index for index, item in enumerate(items, 1) if item == FULL]
+        other = 0 if how == "zeros" else FULL
+        full = [index for index, item in enumerate(items, 1) if item == other]
         period = full[0] if full else len(items) + 1
         if full != list(range(period, len(items) + 1, period)):
-            wanted = f"'{FULL}' at every n-th layer, the others alike"
+            wanted = f"{_word(other)} at every n-th layer, the others alike"
             return self._refuse("refused", key, "is no repeating pattern", wanted)
         return period - 1 if how == "windows" else period
 

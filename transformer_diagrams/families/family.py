@@ -17,9 +17,10 @@ from transformer_diagrams.spec.yaml_source import read
 MOST: Final = 100_000_000  # of one size: no vocabulary has so many rows
 HERE: Final = Path(__file__).parent / "data"
 COMMON: Final = "common"
-READS: Final = ("length", "prefix", "period", "windows", "same")
+READS: Final = ("length", "prefix", "period", "windows", "same", "zeros")
 """How a list is one size: its length; `[0, 1, ..]` its length; every how many layers there is one
-of full attention, and how many of the others come before it; the one value of all its entries."""
+of full attention, and how many of the others come before it; the one value of all its entries;
+every how many layers there is a 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,13 @@ class Only:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """One family. ``names`` are sizes of the configuration that the spec has no name for."""
+    """One family. ``names`` are sizes of the configuration that the spec has no name for.
+
+    attributes  constants of the spec's ops by selector, as `run.constants` reads it
+    weights     weight of the spec -> the tensors that it may be made of: the first that there is
+    computed    values of keys that a run computes; others are drawn and counted only
+    arrays      input of the model's code, or what it gives -> names of a run that it may have
+    """
 
     id: str
     spec: str
@@ -95,13 +102,17 @@ class Family:
     copies: str = "V d_m"
     tensors: tuple[Tensor, ...] = ()
     prefix: str = ""
+    attributes: tuple[Meaning, ...] = ()
+    weights: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    arrays: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    computed: Mapping[str, Only] = field(default_factory=dict)
 
     def read_keys(self) -> set[str]:
         """Every key of a configuration that this family takes something from."""
-        entries = (*self.names, *self.sizes, *self.options)
+        entries = (*self.names, *self.sizes, *self.options, *self.attributes)
         keys = {key for entry in entries for key in entry.keys}
         keys |= {key for entry in entries for key in entry.when}
-        return keys | self.only.keys() | self.defaults.keys()
+        return keys | self.only.keys() | self.defaults.keys() | self.computed.keys()
 
 
 def family_ids() -> tuple[str, ...]:
@@ -133,6 +144,10 @@ def family(id: str) -> Family:
         copies=str(data.get("copies", "V d_m")),
         tensors=_tensors(data.get("tensors", {}), shared["tensors"]),
         prefix=data.get("tensors", {}).get("prefix", ""),
+        attributes=_entries(_joined(data, shared, "attributes")),
+        weights=_texts(_joined(data, shared, "weights")),
+        computed=_only(data.get("computed", {})),
+        arrays=_texts(_joined(data, shared, "arrays")),
     )
 
 
@@ -174,6 +189,22 @@ def _tensors(data: Mapping[str, Any], shared: Mapping[str, Any]) -> tuple[Tensor
             said[key] = tuple(map(str, said[key]))
         found.append(Tensor(name, **said))
     return tuple(found)
+
+
+def _joined(data: Mapping[str, Any], shared: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """What the shared lists that `use` names say, and over it what the family says."""
+    own = dict(data.get(key, {}))
+    named: dict[str, Any] = {}
+    for use in own.pop("use", ()):
+        named |= shared[key][use]
+    return {**own, **{name: given for name, given in named.items() if name not in own}}
+
+
+def _texts(data: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    return {
+        name: (str(given),) if not isinstance(given, list) else tuple(map(str, given))
+        for name, given in data.items()
+    }
 
 
 def _only(data: Mapping[str, Any]) -> dict[str, Only]:

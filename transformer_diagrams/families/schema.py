@@ -38,6 +38,17 @@ def _entries(entry: dict[str, Any]) -> dict[str, Any]:
     return {"type": "object", "additionalProperties": {"anyOf": [entry, cases]}}
 
 
+_TEXTS: Final = {
+    "type": "object",
+    "additionalProperties": {"anyOf": [_NAME, {"type": "array", "items": _NAME, "minItems": 1}]},
+}
+
+
+def _used(entries: dict[str, Any]) -> dict[str, Any]:
+    """Entries beside `use`, which names shared lists of them."""
+    return {**entries, "properties": {"use": _NAMES}}
+
+
 def _tensors() -> dict[str, Any]:
     """Names of tensors with their shapes, and when they are there."""
     axes = {"type": "array", "items": {"type": ["string", "integer"]}, "minItems": 1}
@@ -72,6 +83,14 @@ def schema() -> dict[str, Any]:
         read={"enum": list(READS)},
         when=_WHEN,
     )
+    constant = _object(
+        [],
+        key=key,
+        default=_SIMPLE,
+        values={"type": "object", "additionalProperties": _SIMPLE},
+        times={"type": "number", "description": "The number is times this."},
+        when=_WHEN,
+    )
     only = _object(["values", "because"], values={"type": "array"}, because=_NAME, when=_WHEN)
     serves = _object(["model_types"], model_types=_NAMES, classes=_NAMES)
     texts = {"type": "object", "additionalProperties": _NAME}
@@ -92,6 +111,10 @@ def schema() -> dict[str, Any]:
             tensors=_object([], prefix=_NAME, use=_NAMES, names=_tensors()),
             nothing=_NAMES,
             constants=_NAMES,
+            attributes=_used(_entries(constant)),
+            computed={"type": "object", "additionalProperties": only},
+            weights=_used(_TEXTS),
+            arrays=_used(_TEXTS),
             left_out={
                 "type": "object",
                 "additionalProperties": {"anyOf": [_NAME, only]},
@@ -105,7 +128,9 @@ def common_schema() -> dict[str, Any]:
     """The JSON Schema of the keys that all families share."""
     sets = {"type": "object", "additionalProperties": _tensors()}
     lists = dict.fromkeys(("nothing", "constants", "buffers", "quantised"), _NAMES)
-    return _object([*lists, "tensors"], **lists, tensors=sets)
+    more = {"type": "object", "additionalProperties": {"type": "object"}}
+    return _object([*lists, "tensors"], **lists, tensors=sets, attributes=more, weights=more,
+                   arrays=more)
 
 
 def check(path: Path, text: str | None = None) -> Report:

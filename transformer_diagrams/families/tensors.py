@@ -121,23 +121,31 @@ def _written_out(tensor: Tensor, numbers: Mapping[str, int]) -> Iterator[tuple[s
             yield name.replace("{e}", str(expert)), shape
 
 
+def shards(folder: Path) -> list[str]:
+    """The safetensors files of a folder, as its index says, or the one; none where there is none.
+
+    :raises DiagramError: when the index is broken.
+    """
+    index = folder / INDEX
+    if not index.is_file():
+        return [ONE] if (folder / ONE).is_file() else []
+    try:
+        names = {str(name) for name in json.loads(index.read_bytes())["weight_map"].values()}
+    except (ValueError, KeyError, AttributeError, TypeError) as error:
+        raise _broken(index, "it is no index of shards") from error
+    for shard in names:
+        if Path(shard).name != shard:
+            raise _broken(index, f"the shard '{shard}' lies elsewhere")
+    return sorted(names)
+
+
 def headers(folder: Path) -> dict[str, Shape]:
     """Name and shape of every tensor of a folder's safetensors files; no weight is read.
 
     :raises DiagramError: when there is no such file, or one is broken.
     """
-    index = folder / INDEX
-    if index.is_file():
-        try:
-            shards = {str(name) for name in json.loads(index.read_bytes())["weight_map"].values()}
-        except (ValueError, KeyError, AttributeError, TypeError) as error:
-            raise _broken(index, "it is no index of shards") from error
-    else:
-        shards = {ONE}
     found: dict[str, Shape] = {}
-    for shard in sorted(shards):
-        if Path(shard).name != shard:
-            raise _broken(index, f"the shard '{shard}' lies elsewhere")
+    for shard in shards(folder) or [ONE]:
         found.update(_header(folder / shard))
     return found
 

@@ -14,6 +14,7 @@ def written(adopted: Adopted, spec: Spec) -> str:
     """The YAML of a spec that uses the bundled ``spec`` with the sizes of a configuration."""
     sizes = {name: adopted.taken[name].value for name in spec.dims if name in adopted.taken}
     options = {name: adopted.taken[name].value for name in spec.options if name in adopted.taken}
+    constants = {name: each.value for name, each in adopted.constants.items()}
     used = {"use": spec.id, "id": "model", "from": {n: n for n in spec.inputs}, "open": True}
     one = len(spec.outputs) == 1
     outputs = {
@@ -27,7 +28,7 @@ def written(adopted: Adopted, spec: Spec) -> str:
         *_block("dims", {name: _dim(dim) for name, dim in spec.dims.items()}),
         *([f"where: {_flow([text.value for text in spec.where])}"] if spec.where else []),
         *_block("options", {name: _option(spec.options[name]) for name in options}),
-        *_block("configs", {adopted.name: {**sizes, **options}}),
+        *_block("configs", {adopted.name: {**sizes, **options, **constants}}),
         *_block("inputs", {name: _port(port) for name, port in spec.inputs.items()}),
         *_block("outputs", outputs),
         f"show: {_flow({'config': adopted.name})}",

@@ -20,6 +20,7 @@ from transformer_diagrams.errors import (
     did_you_mean,
 )
 from transformer_diagrams.graph.scope import free_names
+from transformer_diagrams.ops.registry import is_constant
 from transformer_diagrams.records import dataclass
 from transformer_diagrams.spec.model import OptionSpec, Spec, Text
 
@@ -35,6 +36,7 @@ class Settings:
     numbers: Mapping[str, int] = field(default_factory=lambda: EMPTY)
     origins: Mapping[str, tuple[str, Span]] = field(default_factory=lambda: EMPTY)
     config: str | None = None
+    constants: Mapping[str, Any] = field(default_factory=lambda: EMPTY)  # selector -> value
 
 
 def default_options(spec: Spec) -> dict[str, OptionValue]:
@@ -55,6 +57,11 @@ def resolve_settings(
     if config is not None and config not in spec.configs:
         hint = did_you_mean(config, spec.configs, what="config") or "it has no configs"
         raise _refused("unknown-config", f"'{spec.id}' has no config '{config}'", config, hint)
+    constants = {name: value for name, value in overrides.items() if is_constant(name)}
+    if config is not None:
+        kept = {name: each.value for name, each in spec.configs[config].constants.items()}
+        constants = {**kept, **constants}
+    overrides = {name: value for name, value in overrides.items() if name not in constants}
     given = [(name, value, "set by hand", NOWHERE) for name, value in overrides.items()]
     if config is not None:
         chosen = {**spec.configs[config].dims, **spec.configs[config].options}
@@ -73,7 +80,8 @@ def resolve_settings(
             words = f"'{spec.id}' has no size or option '{name}'"
             raise _refused("unknown-name", words, name, hint)
     return Settings(
-        MappingProxyType(options), MappingProxyType(numbers), MappingProxyType(origins), config
+        MappingProxyType(options), MappingProxyType(numbers), MappingProxyType(origins), config,
+        MappingProxyType(constants),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import reduce
-from math import erf, sqrt
+from math import erf, pi, sqrt
 from operator import add, mul
 
 from transformer_diagrams.dims import Dim
@@ -24,6 +24,7 @@ from transformer_diagrams.ops.registry import (
     Weight,
     family,
 )
+from transformer_diagrams.ops.rotary import mscale
 from transformer_diagrams.ops.rules import (
     aligned,
     axis_kept,
@@ -120,14 +121,25 @@ def _scale_label(c: Call) -> str:
     return f"scale ${factor.tex if factor else by}$"
 
 
+def factor_of(c: Call, name: str) -> float:
+    """The number that an attribute's formula is.
+
+    :raises OpFault: when it is none.
+    """
+    read = read_factor(c[name])
+    if read is None:
+        raise OpFault(f"the factor '{c[name]}' is no formula", f"e.g. {name}: 1/sqrt(d_K)")
+    return read.value(c.bindings)
+
+
 def _scale_value(c: Call, inputs: Arrays, weights: Tensors) -> list[Array]:
     if c["learned"]:
         factor = weights["scale"]
         return [inputs[0] * (factor[:, None, None] if len(factor) > 1 else factor[0])]
-    read = read_factor(c["by"])
-    if read is None:
-        raise OpFault(f"the factor '{c['by']}' is no formula", "e.g. by: 1/sqrt(d_K)")
-    return [inputs[0] * read.value(c.bindings)]
+    factor = factor_of(c, "by")
+    if c["mscale"]:
+        factor *= mscale(c["stretched"], c["mscale"]) ** 2
+    return [inputs[0] * factor]
 
 
 op(
@@ -137,9 +149,11 @@ op(
     summary="Multiply by one number, such as 1/sqrt(d_K), or by a learned one for each head.",
     attrs=(
         Attr("by", "str", "the factor: a formula such as 1/sqrt(d_K) or d_m^-1/2, or TeX", "",
-             shown="tex"),
+             shown="tex", constant=True),
         Attr("learned", "bool", "the factor is a learned number", False),
         Attr("count", "dim", "how many learned factors: 1, or one for each head", 1),
+        Attr("stretched", "float", "of scores: the factor of yarn by which rotations are", 1),
+        Attr("mscale", "float", "of scores: what yarn makes up for that by, and so squared"),
     ),
     shape=_scale_shape,
     weights=lambda c: [Weight("scale", Shape((c["count"],)))] if c["learned"] else [],
@@ -162,6 +176,15 @@ def _sigmoid(x: Array) -> Array:
     return 1 / (1 + np.exp(-x))
 
 
+FORM = Attr("form", "enum", "GELU as it is, or what comes near: by tanh, by tanh with "
+            "sqrt(2/pi) rounded to 0.79788456, or x sigmoid(1.702 x)",
+            "exact", choices=("exact", "tanh", "tanh-rounded", "quick"), constant=True)
+
+
+def _gelu_tanh(x: Array, factor: float) -> Array:
+    return x * 0.5 * (1 + np.tanh(factor * (x + 0.044715 * x**3)))
+
+
 def _gelu(x: Array) -> Array:
     return x * 0.5 * (1 + np.vectorize(erf, otypes=[float])(x / sqrt(2)))
 
@@ -178,8 +201,12 @@ _ACTIVATIONS: Mapping[str, tuple[str, str, Callable[[Array], Array]]] = {
 }
 
 
-def activate(name: str, x: Array) -> Array:
-    """The activation of that name, for arrays."""
+def activate(name: str, x: Array, form: str = "exact") -> Array:
+    """The activation of that name, for arrays; GELU in one of its forms."""
+    if name == "gelu" and form == "quick":
+        return x * _sigmoid(1.702 * x)
+    if name == "gelu" and form != "exact":
+        return _gelu_tanh(x, sqrt(2 / pi) if form == "tanh" else 0.79788456)
     return _ACTIVATIONS[name][2](x)
 
 
@@ -209,10 +236,10 @@ def _pointwise(
         does=("nonlinear",) if role == "activation" else does,
         summary=summary,
         role=role,
-        attrs=attrs,
+        attrs=attrs or ((FORM,) if name == "gelu" else ()),
         work=work or per_element(cost),
         text=label,
-        value=value or (lambda c, x, w: [activate(name, x[0])]),
+        value=value or (lambda c, x, w: [activate(name, x[0], c.attrs.get("form", "exact"))]),
         examples=(
             Example([["d_t", "d_m"]], [["d_t", "d_m"]], sample or {},
                     flops=f"{cost} d_t d_m" if cost else 0, label=sample_label or str(label)),
@@ -239,9 +266,9 @@ _pointwise(
     "One of the activations, by name, so that an option can choose it.",
     lambda c: _ACTIVATIONS[c["kind"]][0],
     role="activation",
-    attrs=(Attr("kind", "enum", "which", "relu", choices=tuple(_ACTIVATIONS)),),
+    attrs=(Attr("kind", "enum", "which", "relu", choices=tuple(_ACTIVATIONS)), FORM),
     work=lambda c: _activation_cost(c["kind"]) * c.x.numel(),
-    value=lambda c, x, w: [activate(c["kind"], x[0])],
+    value=lambda c, x, w: [activate(c["kind"], x[0], c["form"])],
     sample={"kind": "silu"},
     sample_label="SiLU",
 )
@@ -438,7 +465,7 @@ def _glu_shape(c: Call) -> tuple[Shape, ...]:
 
 def _glu_value(c: Call, inputs: Arrays, weights: Tensors) -> list[Array]:
     gate, up = inputs if len(inputs) == 2 else np.split(inputs[0], 2, axis=-1)
-    return [activate(c["act"], gate) * up]
+    return [activate(c["act"], gate, c["form"]) * up]
 
 
 op(
@@ -451,7 +478,7 @@ op(
     inputs=("gate", "up"),
     ordered=True,
     optional=1,
-    attrs=(Attr("act", "enum", "activation of the gate", "silu", choices=tuple(_GATED)),),
+    attrs=(Attr("act", "enum", "activation of the gate", "silu", choices=tuple(_GATED)), FORM),
     shape=_glu_shape,
     work=lambda c: (_activation_cost(c["act"]) + 1) * _glu_shape(c)[0].numel(),
     text=lambda c: _GATED[c["act"]],

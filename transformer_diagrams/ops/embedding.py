@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from transformer_diagrams.ops.elementwise import factor_of
 from transformer_diagrams.ops.registry import Attr, Buffer, Call, Example, Op, Shape, Weight, family
 from transformer_diagrams.ops.rules import symbol_tex
 
@@ -26,11 +27,13 @@ op(
     attrs=(
         Attr("vocab", "dim", "number of rows", required=True),
         Attr("width", "dim", "size of a row", required=True),
+        Attr("times", "str", "what a row is multiplied by: a formula such as d_m^1/2", "1",
+             constant=True),
     ),
     shape=lambda c: (Shape((*c.x.dims, c["width"]), c.x.lead),),
     weights=lambda c: [Weight("E", Shape((c["vocab"], c["width"])))],
     text="Token embedding",
-    value=lambda c, x, w: [w["E"][x[0]]],
+    value=lambda c, x, w: [w["E"][x[0]] * factor_of(c, "times")],
     below=lambda c: c["vocab"],
     examples=(
         Example([["d_t"]], [["d_t", "d_m"]], {"vocab": "V", "width": "d_m"}, params="V d_m",

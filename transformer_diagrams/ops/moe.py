@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from transformer_diagrams.dims import Dim, minimum
 from transformer_diagrams.ops.arrays import Array, Arrays, Tensors, np, softmax
-from transformer_diagrams.ops.elementwise import activate
+from transformer_diagrams.ops.elementwise import FORM, activate, factor_of
 from transformer_diagrams.ops.registry import (
     Attr,
     Call,
@@ -175,8 +175,15 @@ def _expert_value(c: Call, inputs: Arrays, weights: Tensors) -> list[Array]:
 
     copies = np.broadcast_to(x[..., None, :], (*index.shape, x.shape[-1]))
     if not c["gated"]:
-        return [through("out", activate(c["act"], through("in", copies)))]
-    return [through("down", activate(c["act"], through("gate", copies)) * through("up", copies))]
+        return [through("out", activate(c["act"], through("in", copies), c["form"]))]
+    gate, up = through("gate", copies), through("up", copies)
+    if c["limit"] is not None:
+        gate, up = np.minimum(gate, c["limit"]), np.clip(up, -c["limit"], c["limit"])
+    if c["alpha"] is None:
+        gate = activate(c["act"], gate, c["form"])
+    else:
+        gate = gate * activate("sigmoid", c["alpha"] * gate)
+    return [through("down", gate * (up + c["shift"]))]
 
 
 op(
@@ -196,6 +203,10 @@ op(
         Attr("gated", "bool", "experts of three matrices with a gate, else of two", True),
         Attr("act", "enum", "activation", "silu", choices=("silu", "gelu", "relu")),
         Attr("bias", "bool", "biases on all matrices", False),
+        FORM,
+        Attr("alpha", "float", "the gate is x sigmoid(alpha x), instead of `act`"),
+        Attr("limit", "float", "both ways in stay below it, and the linear one above its negative"),
+        Attr("shift", "float", "added to the linear way in", 0),
     ),
     shape=_expert_shape,
     weights=_expert_weights,
@@ -232,8 +243,9 @@ op(
     inputs=("x", "gates"),
     shape=_combine_shape,
     macs=lambda c: c.x.numel(),
+    attrs=(Attr("times", "str", "the sum is multiplied by this", "1", constant=True),),
     text="weighted sum",
-    value=lambda c, x, w: [(x[0] * x[1][..., None]).sum(axis=-2)],
+    value=lambda c, x, w: [(x[0] * x[1][..., None]).sum(axis=-2) * factor_of(c, "times")],
     examples=(
         Example([["d_t", "K", "d_m"], ["d_t", "K"]], [["d_t", "d_m"]], flops="2 d_t K d_m",
                 label="weighted sum"),

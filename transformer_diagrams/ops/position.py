@@ -6,6 +6,7 @@ import math
 
 from transformer_diagrams.dims import Dim, const
 from transformer_diagrams.ops.arrays import Array, Arrays, Tensors, np
+from transformer_diagrams.ops.elementwise import factor_of
 from transformer_diagrams.ops.registry import (
     TWO,
     ZERO,
@@ -18,6 +19,7 @@ from transformer_diagrams.ops.registry import (
     Weight,
     family,
 )
+from transformer_diagrams.ops.rotary import SCALED, frequencies
 
 op = family("position", Op)
 
@@ -49,11 +51,12 @@ op(
     role="position",
     param_role="embed_position",
     inputs=(),
-    attrs=(LENGTH, WIDTH, Attr("table", "dim", "rows of the table (default: length)")),
+    attrs=(LENGTH, WIDTH, Attr("table", "dim", "rows of the table (default: length)"),
+           Attr("offset", "int", "the row of the first position", 0, constant=True)),
     shape=_learned_shape,
     weights=lambda c: [Weight("P", Shape((_learned_rows(c), c["width"])))],
     text="Position embedding",
-    value=lambda c, x, w: [w["P"][: c.number("length")]],
+    value=lambda c, x, w: [w["P"][c["offset"] : c["offset"] + c.number("length")]],
     examples=(
         Example([], [["d_t", "d_m"]], {"length": "d_t", "width": "d_m", "table": "P"},
                 params="P d_m", label="Position embedding"),
@@ -72,9 +75,9 @@ def _sinusoid_value(c: Call, inputs: Arrays, weights: Tensors) -> list[Array]:
     return [np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(len(angles), -1)]
 
 
-def _angles(length: int, width: int, base: float, start: int = 0) -> Array:
+def _angles(length: int, width: int, base: float) -> Array:
     """The angle of each position and pair of features."""
-    return np.arange(start, start + length)[:, None] / base ** (np.arange(0, width, 2) / width)
+    return np.arange(length)[:, None] / base ** (np.arange(0, width, 2) / width)
 
 
 op(
@@ -117,8 +120,10 @@ def _rope_shape(c: Call) -> tuple[Shape, ...]:
 
 def _rope_value(c: Call, inputs: Arrays, weights: Tensors) -> list[Array]:
     x, rotated = inputs[0], _rotated(c).evaluate(c.bindings)
-    angles = _angles(x.shape[-2], rotated, c["base"], c.number("start"))
-    cos, sin = np.cos(angles), np.sin(angles)
+    start, length = c.number("start"), x.shape[-2]
+    turns, factor = frequencies(c, rotated, start + length)
+    angles = np.arange(start, start + length)[:, None] * turns
+    cos, sin = factor * np.cos(angles), factor * np.sin(angles)
     y = np.array(x, dtype=np.result_type(x, np.float64))
     features = np.arange(rotated).reshape(-1, 2)  # rows are the pairs
     if c["pairs"] == "halves":
@@ -139,8 +144,9 @@ op(
         Attr("width", "dim", "how many features are rotated, the first ones (default: all)"),
         BASE,
         Attr("pairs", "enum", "which features are a pair: neighbours, or halves apart",
-             "interleaved", choices=("interleaved", "halves")),
+             "interleaved", choices=("interleaved", "halves"), constant=True),
         Attr("start", "dim", "the first position, e.g. the length of the cache", 0, least=0),
+        *SCALED,
     ),
     shape=_rope_shape,
     work=lambda c: 3 * Shape(c.x.dims[:-1]).numel() * _rotated(c),
@@ -197,7 +203,8 @@ def _grid_buckets(positions: int) -> Array:
 def _rel_bias_value(c: Call, inputs: Arrays, weights: Tensors) -> list[Array]:
     offset = _offsets(c)
     if c["buckets"] == ZERO:
-        return [-_slopes(c.number("heads"))[:, None, None] * np.abs(offset)]
+        slopes = _slopes(c.number("heads")) * factor_of(c, "times")
+        return [-slopes[:, None, None] * np.abs(offset)]
     if c["kind"] == "grid":
         index = _grid_buckets(c.number("target"))
     else:
@@ -230,7 +237,9 @@ op(
         Attr("kind", "enum", "buckets of offsets along a sequence, wider the farther, or one for "
              "each offset in a square window (arXiv:2103.14030)", "log", choices=("log", "grid")),
         Attr("distance", "int", "from this offset on, all are in the last bucket", 128,
-             only=("kind", "log")),
+             only=("kind", "log"), constant=True),
+        Attr("times", "str", "without buckets: the slopes are multiplied by this", "1",
+             constant=True),
         Attr("causal", "bool", "buckets for earlier sources alone, as in a decoder", False,
              only=("kind", "log")),
     ),

@@ -262,6 +262,7 @@ class Attr:
     beside  a number below ``least`` that stands for something else
     shown   texts: how it stands in the op's own label, as "tex" or as "text"
     only    another attribute, and the value of it without which this one has no effect
+    constant  it changes what comes out, but no shape: every number that is no size does
     """
 
     name: str
@@ -274,6 +275,12 @@ class Attr:
     least: int | None = 1
     beside: int | None = None
     only: tuple[str, str] | None = None
+    constant: bool = False
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether it changes what comes out, but no shape."""
+        return self.constant or self.kind == "float"
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -816,3 +823,14 @@ def get(name: str) -> Op:
 def names() -> tuple[str, ...]:
     """All op names, sorted."""
     return tuple(sorted(_OPS))
+
+
+def is_constant(selector: str) -> bool:
+    """Whether the last word of ``rope.base`` is a constant of any op; before it is where.
+
+    >>> is_constant("rope.base"), is_constant("rope.width"), is_constant("base")
+    (True, False, False)
+    """
+    where, _, name = selector.rpartition(".")
+    every = (attr for op in _OPS.values() for attr in op.attrs)
+    return bool(where) and any(attr.is_constant and attr.name == name for attr in every)

@@ -2,8 +2,9 @@
 
 ``q.W`` is a tensor by name; ``q.W | h m k -> m (h k)`` the same in another order of axes, repeated
 or summed (`einops`: an axis that is new on the right repeats, one that is gone is summed);
-``a.W, b.W | m r, r k -> m k`` the product of several. A third part picks one of the first axis:
-``both.W | (two m) k -> two m k | 0``. Terms may have a factor, ``-0.5 * q.W``, and be summed by
+``a.W, b.W | m r, r k -> m k`` the product of several. What follows works on that: ``0`` picks one
+of the first axis, ``:d_K`` a part of it (``both.W | (two m) k -> two m k | 0``), and another
+pattern turns it. Terms may have a factor, ``-0.5 * q.W``, and be summed by
 `` + ``; a number alone, ``0`` or ``1``, fills the whole tensor. Names of sizes in a pattern are
 those sizes.
 """
@@ -14,6 +15,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from transformer_diagrams.dims import DimError, parse
 from transformer_diagrams.extras import need
 from transformer_diagrams.ops.arrays import Array, np
 
@@ -35,7 +37,10 @@ def made(
     """
     parts = []
     for text in texts:
-        terms = [_term(term.strip(), find, sizes, shape) for term in re.split(r"\s\+\s", text)]
+        try:
+            terms = [_term(term.strip(), find, sizes, shape) for term in re.split(r"\s\+\s", text)]
+        except DimError as error:
+            raise MatchError(str(error)) from error
         parts.append(sum(terms[1:], terms[0]))
     return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=-1)
 
@@ -49,16 +54,23 @@ def _term(text: str, find: Find, sizes: Mapping[str, int], shape: tuple[int, ...
             return np.full(shape, factor)
     names, *rest = (part.strip() for part in text.split("|"))
     tensors = [np.asarray(find(name.strip())) for name in names.split(",")]
-    if not rest:
-        if len(tensors) > 1:
+    if len(tensors) > 1:
+        if not rest:
             raise MatchError("several tensors need a pattern: a.W, b.W | m r, r k -> m k")
-        return factor * tensors[0]
-    result = factor * _patterned(tensors, rest[0], sizes)
-    if len(rest) == 1:
-        return result
-    if len(rest) > 2 or not rest[1].isdecimal() or int(rest[1]) >= len(result):
-        raise MatchError(f"'{rest[1]}' picks none of {len(result)}")
-    return result[int(rest[1])]
+        tensors = [_patterned(tensors, rest.pop(0), sizes)]
+    result = tensors[0]
+    for part in rest:
+        if "->" in part:
+            result = _patterned([result], part, sizes)
+        elif part.count(":") == 1:
+            first, last = (parse(end).evaluate(sizes) if end.strip() else None
+                           for end in part.split(":"))  # fmt: skip
+            result = result[first:last]
+        elif part.isdecimal() and int(part) < len(result):
+            result = result[int(part)]
+        else:
+            raise MatchError(f"'{part}' is no pattern, and picks none of {len(result)}")
+    return factor * result
 
 
 def _patterned(tensors: list[Array], pattern: str, sizes: Mapping[str, int]) -> Array:

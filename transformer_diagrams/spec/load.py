@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from transformer_diagrams import reading
 from transformer_diagrams.errors import Fault, Report, Span, TooManyFaults
+from transformer_diagrams.ops import registry
 from transformer_diagrams.spec.blocks import BlockReader
 from transformer_diagrams.spec.fields import LABEL, Fields
 from transformer_diagrams.spec.grammar import (
@@ -37,7 +38,15 @@ from transformer_diagrams.spec.model import (
     Text,
     Value,
 )
-from transformer_diagrams.spec.yaml_nodes import Map, Node, Scalar, Seq, SourceText, kind_of
+from transformer_diagrams.spec.yaml_nodes import (
+    Map,
+    Node,
+    Scalar,
+    Seq,
+    SourceText,
+    kind_of,
+    plain_data,
+)
 from transformer_diagrams.spec.yaml_source import read
 
 _TEXT: Final = Key("text", "text", "")
@@ -328,10 +337,13 @@ class _Loader:
         for name, key_node, value, at in self.f.named(node, path, "configs: {base: {d_m: 512}}"):
             dims: dict[str, Value] = {}
             options: dict[str, Value] = {}
+            constants: dict[str, Value] = {}
             origin = ""
             for word, inner_key, inner, inner_at in self.f.named(value, at, "sizes: {d_m: 512}"):
                 if word == "source":
                     origin = str(f.text(inner, inner_at, LABEL) or "")
+                elif "." in word and registry.is_constant(word):
+                    constants[word] = Value(plain_data(inner), f.span(inner))
                 elif word in f.options:
                     choice = self._option_value(inner, inner_at, f.options[word].choices)
                     if choice is not None:
@@ -353,7 +365,7 @@ class _Loader:
                         expected="a name declared under 'dims' or 'options'",
                         hint=f"add it to 'dims': {short}: ...",
                     )
-            made[name] = Config(name, f.span(key_node), dims, options, origin)
+            made[name] = Config(name, f.span(key_node), dims, options, origin, constants)
         self.configs = made
         return made
 

@@ -73,6 +73,7 @@ class Config:
     dims: Mapping[str, Value] = field(default_factory=dict)
     options: Mapping[str, Value] = field(default_factory=dict)
     source: str = ""
+    constants: Mapping[str, Value] = field(default_factory=dict)  # selector -> value
 
 
 @dataclass(frozen=True, slots=True)

@@ -336,6 +336,7 @@ def build() -> Schema:
                 "properties": {
                     "source": {"description": "Where the numbers are from.", **_text(LONGEST_LABEL)}
                 },
+                "patternProperties": {r"\.": {"type": ["string", "number", "boolean"]}},
                 "additionalProperties": _VALUE,
             },
             "reference": {
