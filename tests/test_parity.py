@@ -212,8 +212,9 @@ blocks: [rmsnorm]
     (y,) = found.outputs.values()
     assert np.allclose(y, x / np.sqrt((x * x).mean(axis=-1, keepdims=True) + 3.5))
     assert load("tiny", text=text).validate().ok
-    report = load("tiny", text=text.replace("eps", "epsilon")).check()
-    assert [(fault.code, fault.span.line) for fault in report.errors] == [("unknown-dim", 3)]
+    with pytest.raises(DiagramError) as error:
+        load("tiny", text=text.replace("eps", "epsilon"))
+    assert [(fault.code, fault.span.line) for fault in error.value.faults] == [("unknown-dim", 3)]
 
 
 # -- families -------------------------------------------------------------------------------------

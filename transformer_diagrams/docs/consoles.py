@@ -151,8 +151,9 @@ def _verify(_: Path) -> str:
 
 
 def _parity(root: Path) -> str:
+    model = (root / "tests" / "cases" / "parity" / "gpt2").resolve()
     with _folder() as folder:
-        copytree(root / "tests" / "cases" / "parity" / "gpt2", folder / "model")
+        copytree(model, folder / "model")
         return session("run model/ --inputs model/io.npz --against model/io.npz")
 
 
