@@ -6,6 +6,7 @@ import io
 import json
 import re
 import shlex
+import shutil
 import unicodedata
 from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
@@ -179,7 +180,6 @@ def test_yaml_examples_check_without_fault(fence: Fence) -> None:
 
 @pytest.mark.parametrize("fence", all_fences("json"), ids=place)
 def test_json_examples_are_json(fence: Fence) -> None:
-    import json
 
     json.loads(fence.text)
 
@@ -273,14 +273,8 @@ def test_shown_commands_run(
 
 
 def write_model(folder: Path) -> None:
-    """A model's folder: its configuration, and a checkpoint with a header alone."""
-    cases = ROOT / "tests" / "cases" / "models"
-    counts, tensors = (json.loads((cases / f"{n}.json").read_text()) for n in ("counts", "tensors"))
-    folder.mkdir()
-    (folder / "config.json").write_text(json.dumps(counts["llama_gqa"]["config"]))
-    shapes = {name: {"shape": shape} for name, shape in tensors["llama_gqa"].items()}
-    head = json.dumps(shapes).encode()
-    (folder / "model.safetensors").write_bytes(len(head).to_bytes(8, "little") + head)
+    """A model's folder: its configuration, its checkpoint, and what its own code gives."""
+    shutil.copytree(ROOT / "tests" / "cases" / "parity" / "llama_gqa", folder)
 
 
 def run_shown(words: list[str], rest: list[str], said: str) -> None:
