@@ -481,8 +481,10 @@ class Model:
         constants = settings.constants
         frame, settings = run.chosen(self.inferences, settings, seed)
         kept = self.adopted.constants if self.adopted is not None else {}
-        needed = [name for name in constants if name not in kept]
-        frame = run.with_constants(frame, constants, needed=needed)
+        by_hand = {name: value for name, value in constants.items()
+                   if name not in kept or kept[name].value != value}  # fmt: skip
+        frame = run.with_constants(frame, {name: each.value for name, each in kept.items()})
+        frame = run.with_constants(frame, by_hand, needed=by_hand)
         if not weights:
             run.require_memory(frame)
         tensors = {**run.weights(frame), **run.buffers(frame)}
