@@ -217,6 +217,15 @@ blocks: [rmsnorm]
     assert [(fault.code, fault.span.line) for fault in error.value.faults] == [("unknown-dim", 3)]
 
 
+def test_inspect_tells_the_constants_of_a_model(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["inspect", str(folder("llama_gqa")), "-v"]) == 0
+    told = capsys.readouterr().out
+    assert "repeat/residual/attention/q_turned.pairs = halves" in told
+    assert "last_norm.eps = 0.001" in told
+    assert main(["inspect", str(folder("llama_gqa")), "-v", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["constants"]["last_norm.eps"] == 0.001
+
+
 # -- families -------------------------------------------------------------------------------------
 
 

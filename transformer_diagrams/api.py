@@ -480,11 +480,7 @@ class Model:
         settings = self._settings(config, set, run.stated_by(self.spec, inputs))
         constants = settings.constants
         frame, settings = run.chosen(self.inferences, settings, seed)
-        kept = self.adopted.constants if self.adopted is not None else {}
-        by_hand = {name: value for name, value in constants.items()
-                   if name not in kept or kept[name].value != value}  # fmt: skip
-        frame = run.with_constants(frame, {name: each.value for name, each in kept.items()})
-        frame = run.with_constants(frame, by_hand, needed=by_hand)
+        frame = self._with_constants(frame, constants)
         if not weights:
             run.require_memory(frame)
         tensors = {**run.weights(frame), **run.buffers(frame)}
@@ -501,6 +497,34 @@ class Model:
             frame, given, known, taps=taps, train=train, past=past, watch=watch
         )
         return replace(found, numbers=settings.numbers)
+
+    def constants(self, config: str | None = None, *, set: Settable = ()) -> dict[str, Any]:
+        """What changes a result but no shape, by the path of its block and its name.
+
+        >>> made = load("llama3").constants(set={"rope.base": 500000})
+        >>> made["repeat/residual/attention/q_turned.base"]
+        500000.0
+
+        :raises DiagramError: faults of the spec, or of what was asked.
+        """
+        from transformer_diagrams.graph.options import Settings
+        from transformer_diagrams.run import constants
+
+        settings = self._settings(config, set)
+        inferred = self.inferences.under(Settings(settings.options))
+        inferred.report.raise_if_errors()
+        assert inferred.frame is not None
+        return constants(self._with_constants(inferred.frame, settings.constants))
+
+    def _with_constants(self, frame: Frame, given: Mapping[str, Any]) -> Frame:
+        """The frame with the model's constants; what is set by hand goes before them."""
+        from transformer_diagrams.run import with_constants
+
+        kept = self.adopted.constants if self.adopted is not None else {}
+        by_hand = {name: value for name, value in given.items()
+                   if name not in kept or kept[name].value != value}  # fmt: skip
+        frame = with_constants(frame, {name: each.value for name, each in kept.items()})
+        return with_constants(frame, by_hand, needed=by_hand)
 
     def _checkpoint(
         self, wanted: Mapping[str, Named], sizes: Mapping[str, int]

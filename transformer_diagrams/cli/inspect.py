@@ -62,6 +62,7 @@ Examples:
     "--as", "form", type=click.Choice(FORMATS), default="text",
     help="How tables are written; latex takes booktabs.",
 )
+@click.option("-v", "--verbose", is_flag=True, help="Also what changes a result but no shape.")
 @json_option
 def inspect(
     specs: tuple[str, ...],
@@ -70,6 +71,7 @@ def inspect(
     by: str | None,
     depth: int | None,
     form: str,
+    verbose: bool,
     as_json: bool,
     **asked: Any,
 ) -> int:
@@ -85,6 +87,7 @@ def inspect(
     if depth is not None and by is None:
         raise click.UsageError("--depth is of the tree that --by block gives")
     results: list[Inspection] = []
+    constants: list[dict[str, Any]] = []
     chosen = models(specs, codes)
     many = len(chosen) > 1
     for model in chosen:
@@ -94,10 +97,14 @@ def inspect(
             if many and not as_json and config is None and not sets:
                 own = model.spec.show.config or next(iter(model.spec.configs), None)
             results.append(model.inspection(own, set=sets, by_block=by is not None, **asked))
+            if verbose:
+                constants.append(model.constants(own, set=sets))
 
         codes.attempt(one)
     if as_json and results:
         found = [result.as_json() for result in results]
+        for each, told in zip(found, constants, strict=False):
+            each["constants"] = told
         say(dump(found if many else found[0]))
     elif by is not None:
         tables = (block_table(result, 3 if depth is None else depth) for result in results)
@@ -106,6 +113,10 @@ def inspect(
         say(comparison(results).written(form))
     elif results:
         say(text_of(results[0]) if form == "text" else summary(results[0]).written(form))
+    for told in constants if not as_json else ():
+        say("\nconstants")
+        for path, value in told.items():
+            say(f"  {path} = {str(value).lower() if isinstance(value, bool) else value}")
     return codes.code
 
 

@@ -34,7 +34,7 @@ def _listed(frame: Frame, above: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
             applied = frame.applied[atom.index]
             for attr in applied.op.attrs:
                 value = applied.attrs.get(attr.name)
-                if attr.is_constant and value is not None:
+                if attr.is_constant and value not in (None, ""):
                     yield f"{'/'.join(path)}.{attr.name}", value
 
 
