@@ -163,7 +163,7 @@ FILE: Spec = {
         {"op": "linear", "out": "h", "from": {"from": "x"}, "id": "first", "if": "off"},
         {"op": "linear", "out": "h", "from": "x", "id": "second", "shape": ["d_t", "h"]},
         {"op": "embedding", "vocab": "V", "width": "h", "from": "t", "id": "table"},
-        {"op": "add", "from": ["second", "table"], "note": "A remark."},
+        {"op": "add", "from": ["second", {"from": "table", "when": "train"}], "note": "A remark."},
     ],
 }
 OTHER: dict[str, dict[str, Any]] = {
@@ -194,7 +194,7 @@ OTHER: dict[str, dict[str, Any]] = {
     },
     "show": {
         "shapes": "none", "where": True, "config": "one", "legend": True, "frame": True,
-        "direction": "right", "fold": 1, "aspect": "9:1", "theme": "slides",
+        "direction": "right", "mode": "inference", "fold": 1, "aspect": "9:1", "theme": "slides",
         "title": True, "notes": "numbered",
         "spans": [{"from": "second", "to": "table", "text": "both"}],
     },

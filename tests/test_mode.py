@@ -9,7 +9,7 @@ from selection import IDS, mostly_slow
 
 from transformer_diagrams import api
 from transformer_diagrams.graph.ir import BORDER, Group, Node
-from transformer_diagrams.options import MODES
+from transformer_diagrams.options import MODES, AskError
 
 SPEC = """\
 dims: {n: {}, m: {}, c: {}}
@@ -95,3 +95,45 @@ def test_the_losses_of_detr_are_of_training_alone() -> None:
 
     assert ends("inference") == {"class_logits", "boxes"}
     assert ends("train") == {"class_logits", "boxes", "loss"}
+
+
+def test_what_is_not_there_does_not_count() -> None:
+    """By hand: the auxiliary layer, of m c weights with none in bias, serves the loss alone."""
+    model = api.Model.from_text(SPEC)
+    sizes = {"n": 3, "m": 5, "c": 7}
+    totals = {
+        mode: model.inspect(set=sizes, mode=mode)["params"]["total"]
+        for mode in (None, *MODES)
+    }
+    assert totals == {None: 25 + 35 + 35, "train": 25 + 35 + 35, "inference": 25 + 35}
+    assert model.inspect(set=sizes, mode="inference")["flops"]["macs"] == 3 * (25 + 35)
+    tree = model.inspection(set=sizes, mode="inference", by_block=True).blocks
+    assert tree is not None
+    assert sum(block.params.number or 0 for block in tree.blocks) == 60
+    with pytest.raises(AskError):
+        model.inspect(set=sizes, mode="inference", flops="train")
+
+
+def test_what_a_used_part_gives_to_the_loss_alone_is_left_out_in_it() -> None:
+    """Without its module for later tokens, DeepSeek-V3 has the 671 billion weights of its paper."""
+    model = api.load("mtp-chained")
+    whole, left = (
+        model.inspect("deepseek-v3", mode=mode)["params"]["total"] for mode in (None, "inference")
+    )
+    assert left == api.load("deepseek-v3").inspect("V3")["params"]["total"]
+    assert whole > left
+
+
+@pytest.mark.parametrize("config", ["B", "Ti", "S"])
+def test_deit_at_inference_follows_from_deit(config: str) -> None:
+    trained, used = api.load("deit"), api.load("deit-inference")
+    one = trained.inspect(config, mode="inference")
+    other = used.inspect(config)
+    for key in ("params", "flops"):
+        assert one[key] == other[key]
+    kinds = [
+        sorted(node.op for g in groups(root) for node in g.children if isinstance(node, Node))
+        for root in (trained.graph(mode="inference").root, used.graph().root)
+    ]
+    assert kinds[0] == kinds[1]
+    assert "cross_entropy" not in kinds[0]

@@ -141,7 +141,8 @@ def can_be_said(fault: Fault, data: Any) -> bool:
     if isinstance(holder, dict) and isinstance(value, str) and re.fullmatch(ID_PATTERN, value):
         attrs = registry.get(holder["op"]).attrs if holder.get("op") in registry.names() else ()
         kinds = {attr.name: attr.kind for attr in attrs}
-        return kinds.get(steps[-1]) not in ("bool", "enum")  # may be the name of an option
+        # It may be the name of an option.
+        return kinds.get(steps[-1]) not in ("bool", "enum") and fault.code != "bad-choice"
     return True
 
 

@@ -296,6 +296,7 @@ class Model:
         by_block: bool = False,
         dtype: str | None = None,
         batch: int = 1,
+        mode: str | None = None,
     ) -> Inspection:
         """Parameters, KV cache and FLOPs as exact amounts with their formulas.
 
@@ -305,10 +306,12 @@ class Model:
         from transformer_diagrams.count.memory import read_dtypes
 
         config = self._config(config)
-        options = settle({"config": config, "set": set})
+        options = settle({"config": config, "set": set, "mode": mode})
         for name, number in (("length", length), ("batch", batch)):
             if number is not None:
                 typed(name, number, int)
+        if mode == "inference" and flops == "train":
+            raise ask_error("a training pass is counted with the mode train, not inference")
         if batch < 1:
             raise ask_error(f"a batch has at least one sequence, not {batch}")
         if dtype is not None:
@@ -329,6 +332,7 @@ class Model:
             by_block=by_block,
             dtypes=dtypes,
             batch=batch,
+            mode=mode,
         )
 
     def inspect(self, config: str | None = None, **asked: Any) -> dict[str, Any]:

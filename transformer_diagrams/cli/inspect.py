@@ -9,6 +9,7 @@ import click
 from transformer_diagrams.cli.report import Codes
 from transformer_diagrams.cli.tables import FORMATS, NOTHING, Datum, Table, number
 from transformer_diagrams.cli.values import config_option, json_option, set_option, specs_argument
+from transformer_diagrams.options import MODES
 from transformer_diagrams.streams import dump, say
 
 if TYPE_CHECKING:
@@ -42,6 +43,10 @@ Examples:
     default="dense",
     help="What work counts: forward, a causal mask saves nothing (dense) or what it hides "
     "(causal); or forward and backward (train).",
+)
+@click.option(
+    "--mode", type=click.Choice(MODES),
+    help="Leave out what is only there at the other time, and what served that alone.",
 )
 @click.option(
     "--by", type=click.Choice(["block"]), help="A row for each block, in a tree that adds up."

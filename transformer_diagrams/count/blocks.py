@@ -119,7 +119,7 @@ class _Builder:
             inside[box.index] = []
         places: dict[int, int] = {}
         for atom in program.atoms:
-            if atom.index not in frame.applied and atom.index not in frame.uses:
+            if not adder.counts(atom):
                 continue
             chain = program.up(atom.structure)
             for inner, outer in pairwise(chain):
@@ -159,7 +159,7 @@ class _Builder:
         if atom.index in frame.uses:
             inner = frame.uses[atom.index]
             kind = inner.program.spec.id
-            inner_adder = counter.adder(inner, *adder.sight.uses.get(atom.index, ()))
+            inner_adder = counter.adder(inner, *adder.place(atom))
             below = self.blocks(
                 inner, counter, inner_adder, lambda part: lift(adder.inside(atom, part)), own
             )

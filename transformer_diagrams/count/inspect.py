@@ -166,6 +166,7 @@ def inspect(
     by_block: bool = False,
     dtypes: Mapping[str, str] | None = None,
     batch: int = 1,
+    mode: str | None = None,
 ) -> Inspection:
     """Count a spec under ``config`` with ``overrides`` (sizes and options, as `--set`).
 
@@ -174,7 +175,8 @@ def inspect(
     the FLOPs and the total of the cache are for; default 1024. ``convention`` says what work is
     counted (see `flops.CONVENTIONS`). ``by_block`` asks for the counts of each block too, and
     ``dtypes`` (of weights and cache, see `memory.read_dtypes`) for the bytes of them and of the
-    caches of ``batch`` sequences. A size with a definition may only be set to an equal number.
+    caches of ``batch`` sequences. With a ``mode``, train or inference, what is not there at that
+    time does not count. A size with a definition may only be set to an equal number.
 
     :raises DiagramError: a fault in the spec, in a name or in a value.
     """
@@ -210,7 +212,7 @@ def inspect(
     speller = found.frame.scope.speller.with_defaults(defaults)
     evaluate = Amounts(spec, found.reduce, defaults, numbers, speller)
     try:
-        counter = Counter(half=convention == CAUSAL, training=convention == TRAIN)
+        counter = Counter(half=convention == CAUSAL, training=convention == TRAIN, mode=mode)
         passes = PASSES[convention]
         tally = counter.tally(found.frame)
         params = count_params(spec, tally, evaluate)

@@ -35,6 +35,7 @@ class Wanted:
 
 ALL = Wanted()
 Needs = tuple[Wanted, ...]
+Unread = frozenset[int]
 
 
 @dataclass(slots=True)

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import field, replace
 
-from transformer_diagrams.count.sight import Looker, Needs, Sight, States
+from transformer_diagrams.count.sight import Looker, Needs, Sight, States, Unread
 from transformer_diagrams.dims import Dim, const
 from transformer_diagrams.graph.frame import Applied, Frame
+from transformer_diagrams.graph.mode import Presence, Present
 from transformer_diagrams.graph.program import ROOT, Atom
 from transformer_diagrams.ops.cache import STATE
 from transformer_diagrams.ops.pairs import Seen
@@ -73,42 +74,53 @@ class Counter:
     """Tallies frames; equal frames in equal places are tallied once.
 
     With ``half``, only the seen half of scores under a causal mask counts as work; with
-    ``training``, the work of a training pass does: forward, and twice as much backward.
+    ``training``, the work of a training pass does: forward, and twice as much backward. With a
+    ``mode``, what is not there at that time does not count at all.
     """
 
-    def __init__(self, *, half: bool = False, training: bool = False) -> None:
+    def __init__(
+        self, *, half: bool = False, training: bool = False, mode: str | None = None
+    ) -> None:
         self.half = half
         self.training = training
+        self.presence = Presence(mode) if mode is not None else None
         self._looker = Looker()
-        self._known: dict[tuple[int, States, Needs], tuple[Frame, Tally]] = {}
+        self._known: dict[tuple[int, States, Needs, Unread], tuple[Frame, Tally]] = {}
 
-    def tally(self, frame: Frame, states: States = (), needs: Needs = ()) -> Tally:
+    def tally(
+        self, frame: Frame, states: States = (), needs: Needs = (), unread: Unread = frozenset()
+    ) -> Tally:
         """What one copy of ``frame`` holds and does, where its inputs are masked as ``states``
-        and its outputs are read as ``needs`` says."""
-        key = (id(frame), states, needs)
+        and its outputs are read as ``needs`` says; those ``unread`` not at all."""
+        key = (id(frame), states, needs, unread)
         known = self._known.get(key)
         if known is None:
-            sight = self._looker.sight(frame, states, needs)
-            known = (frame, Adder(self, frame, sight).run())
+            known = (frame, self.adder(frame, states, needs, unread).run())
             self._known[key] = known
         return known[1]
 
-    def adder(self, frame: Frame, states: States = (), needs: Needs = ()) -> Adder:
+    def adder(
+        self, frame: Frame, states: States = (), needs: Needs = (), unread: Unread = frozenset()
+    ) -> Adder:
         """Tallies single blocks of ``frame``, where ``tally`` takes all of them."""
-        return Adder(self, frame, self._looker.sight(frame, states, needs))
+        present = self.presence.of(frame, unread) if self.presence is not None else None
+        return Adder(self, frame, self._looker.sight(frame, states, needs), present)
 
     def works(self, when: str) -> bool:
         """Whether what is there at this time is part of the pass whose work counts."""
-        return when != ("infer" if self.training else "train")
+        return self.presence is not None or when != ("infer" if self.training else "train")
 
 
 class Adder:
     """Adds up one frame in one place of use."""
 
-    def __init__(self, counter: Counter, frame: Frame, sight: Sight) -> None:
+    def __init__(
+        self, counter: Counter, frame: Frame, sight: Sight, present: Present | None
+    ) -> None:
         self.counter = counter
         self.frame = frame
         self.sight = sight
+        self.present = present  # None: all of it
         self.program = frame.program
         self.tally = Tally()
         self._times: dict[int, Dim] = {}
@@ -131,12 +143,25 @@ class Adder:
         self._add(atom, part)
         return self._summed()
 
+    def counts(self, atom: Atom) -> bool:
+        """Whether a block is one that counts."""
+        there = self.present is None or atom.index in self.present.atoms
+        return there and (atom.index in self.frame.applied or atom.index in self.frame.uses)
+
+    def place(self, atom: Atom) -> tuple[States, Needs, Unread]:
+        """In what place the spec that ``atom`` uses stands."""
+        states, needs = self.sight.uses.get(atom.index, ((), ()))
+        unread = self.present.unread[atom.index] if self.present is not None else frozenset[int]()
+        return states, needs, unread
+
     def _atom(self, atom: Atom) -> None:
+        if not self.counts(atom):
+            return
         if atom.index in self.frame.applied:
             self._op(atom)
-        elif atom.index in self.frame.uses:
+        else:
             inner = self.frame.uses[atom.index]
-            self._add(atom, self.counter.tally(inner, *self.sight.uses.get(atom.index, ())))
+            self._add(atom, self.counter.tally(inner, *self.place(atom)))
 
     # -- how often --------------------------------------------------------------------------
 

@@ -3,15 +3,18 @@ out, and so is all that served nothing else."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
+from transformer_diagrams.graph.frame import Frame, Link
 from transformer_diagrams.graph.ir import BORDER, Edge, End, Graph, Group, Node
+from transformer_diagrams.records import dataclass
 
 OTHER: Final = {"train": "infer", "inference": "train"}
 """A mode, and the mark of what it leaves out."""
 
+NONE: Final[frozenset[int]] = frozenset()
 Ports = dict[int, list[int]]  # of each child, those that are left
 
 
@@ -122,3 +125,71 @@ def _ports(edges: Iterable[Edge], *, tails: bool) -> dict[int, set[int]]:
 def _kept(count: int, before: set[int] | None, now: set[int] | None) -> list[int]:
     """The ports that still have a line, and those that never had one."""
     return [at for at in range(count) if at in (now or ()) or at not in (before or ())]
+
+
+@dataclass(frozen=True, slots=True)
+class Present:
+    """What of a frame is there at one time.
+
+    atoms   their numbers
+    unread  of a used spec, by its atom: the outputs that nothing there reads any more
+    idle    inputs of the frame that nothing there reads any more
+    """
+
+    atoms: frozenset[int]
+    unread: Mapping[int, frozenset[int]]
+    idle: frozenset[str]
+
+
+class Presence:
+    """Finds what is there in ``mode``, of each frame once for each set of outputs not read."""
+
+    def __init__(self, mode: str) -> None:
+        self.other = OTHER[mode]
+        self._known: dict[tuple[int, frozenset[int]], tuple[Frame, Present]] = {}
+
+    def of(self, frame: Frame, unread: frozenset[int] = NONE) -> Present:
+        """What is there of a frame of whose outputs ``unread`` are read no more."""
+        key = (id(frame), unread)
+        if key not in self._known:
+            self._known[key] = (frame, self._found(frame, unread))
+        return self._known[key][1]
+
+    def _found(self, frame: Frame, unread: frozenset[int]) -> Present:
+        atoms = frame.program.atoms
+        gone = {frame.program.outputs[port] for port in unread}
+        here = {a.index for a in atoms if a.index not in gone and frame.when(a.index) != self.other}
+        links = [(a.index, link) for a in atoms for link in frame.links[a.index]]
+        before = _readers(links)
+        inner: dict[int, frozenset[int]] = {}
+        left = [(to, link) for to, link in links if link.feed.when != self.other]
+        while True:
+            left = [
+                (to, link)
+                for to, link in left
+                if to in here and link.atom in here and not self._idle(frame, to, link, inner)
+            ]
+            now = _readers(left)
+            lost = {at: frozenset(ports - now.get(at, set())) for at, ports in before.items()}
+            dead = {at for at in here if before.get(at) and not now.get(at)}
+            uses = {at: lost.get(at, NONE) for at in frame.uses if at in here and at not in dead}
+            if not dead and uses == inner:
+                break
+            here -= dead
+            inner = uses
+        idle = {
+            atoms[at].id for at in frame.program.inputs if before.get(at) and not now.get(at)
+        }
+        return Present(frozenset(here), inner, frozenset(idle))
+
+    def _idle(self, frame: Frame, to: int, link: Link, inner: Mapping[int, frozenset[int]]) -> bool:
+        """Whether a link ends at an input of a used spec that is read no more in it."""
+        return to in inner and link.name in self.of(frame.uses[to], inner[to]).idle
+
+
+def _readers(links: Iterable[tuple[int, Link]]) -> dict[int, set[int]]:
+    """The outputs of each atom that are read."""
+    found: dict[int, set[int]] = {}
+    for _, link in links:
+        found.setdefault(link.atom, set()).add(link.port)
+    return found

@@ -458,9 +458,10 @@ class _Loader:
         made: dict[str, tuple[Text, ...]] = {}
         for name, _, value, at in self.f.named(node, path, "weights: {q.W: q.W}"):
             if isinstance(value, Seq):
-                made[name] = self.f.each(
-                    value, at, "a list of weights", lambda n, p: self.f.name(n, p, LABEL)
-                )
+                expected = "a list of weights, one at least"
+                made[name] = self.f.each(value, at, expected, lambda n, p: self.f.name(n, p, LABEL))
+                if not value.items:
+                    self.f.wrong(value, at, expected)
             else:
                 text = self.f.name(value, at, LABEL)
                 if text is not None:

@@ -226,7 +226,7 @@ def _attr(attr: Attr) -> Schema:
     """The schema of an op's attribute; the name of an option may stand for the value."""
     if attr.kind in ("dim", "dims"):
         least = attr.least if attr.beside is None else min(attr.least or 0, attr.beside)
-        size = _size("number", least)
+        size = _size("number" if (least or 0) < 1 else "integer", least)
         value = size if attr.kind == "dim" else _shape(size)
     else:
         value = _value(attr_key(attr))
