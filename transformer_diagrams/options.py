@@ -29,7 +29,9 @@ STEPS = ("block", "frame", "layer", "spec")
 MOST_FOLDS = 20
 
 # What a spec's `show:` may say too: asking for the default is then not the same as not asking.
-FROM_SPEC = frozenset(("direction", "shapes", "legend", "config", "mode", "fold", "aspect", "theme"))
+FROM_SPEC = frozenset(
+    ("direction", "shapes", "legend", "config", "mode", "fold", "aspect", "theme")
+)
 FOLDS = frozenset(("fold", "aspect"))  # one of them says all of it
 
 POINTS = {"": 1.0, "pt": 1.0, "px": 0.75, "in": 72.0, "cm": 72 / 2.54, "mm": 72 / 25.4, "pc": 12.0}
