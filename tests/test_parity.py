@@ -64,6 +64,10 @@ def test_outputs_and_hidden_states_are_those_of_the_models_own_code(name: str) -
     verdict, total = load(str(folder(name))).verify()
     assert verdict.clean
     assert verdict.elements == total
+    kept = json.loads((folder(name) / "note.json").read_text())["kv_cache"]
+    if kept is not None:  # as measured; an encoder has none
+        found_kept = load(str(folder(name))).inspect()["kv_cache"]["per_token"]
+        assert found_kept == kept["elements_per_token"]
 
 
 # -- what must be found ---------------------------------------------------------------------------
