@@ -26,9 +26,11 @@ BESIDE = Path(__file__).parents[2] / "shared" / "parity"
 
 EVERY = (
     "bert_mlm", "bloom", "cohere2", "deepseek_v2", "deepseek_v2_group", "deepseek_v3",
+    "deit_teacher",
     "falcon_7b", "falcon_rw", "gemma2", "gemma3_text", "glm4_moe", "gpt2", "gpt_neox", "gpt_oss",
     "gptj", "llama3_rope", "llama_gqa", "mixtral", "mpt", "olmo2", "opt", "phi3",
     "phi3_longrope_long", "qwen2", "qwen3", "qwen3_moe", "smollm3", "stablelm", "t5_relu",
+    "vit_cls",
 )  # fmt: skip
 QUICK = {"gpt2", "llama_gqa", "phi3", "gpt_oss"}
 

@@ -296,7 +296,7 @@ class Model:
         by_block: bool = False,
         dtype: str | None = None,
         batch: int = 1,
-        mode: str | None = None,
+        mode: str = "all",
     ) -> Inspection:
         """Parameters, KV cache and FLOPs as exact amounts with their formulas.
 
@@ -542,8 +542,14 @@ class Model:
         from transformer_diagrams.run.arrays import Weights
 
         folder = Path(self.label).parent
-        if self.adopted is None or not self.adopted.family.weights or not shards(folder):
+        if self.adopted is None or not shards(folder):
             return {}
+        if not self.adopted.family.weights:
+            raise ask_error(
+                f"the family '{self.adopted.family.id}' does not say yet which tensor is which "
+                "weight, so this model cannot be run",
+                "it can be drawn, counted and verified; its spec runs by id, on weights by chance",
+            )
         if self.adopted.uncomputed:
             raise DiagramError(list(self.adopted.uncomputed))
         files = [Weights(str(folder / name)) for name in shards(folder)]

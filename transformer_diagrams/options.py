@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from transformer_diagrams.spec.model import Show, Spec
 
 DIRECTIONS = ("up", "right", "down")
-MODES = ("train", "inference")
+MODES = ("all", "train", "inference")
 SHAPES = ("none", "changes", "all")
 BACKGROUNDS = ("theme", "none", "white")
 GRAPHVIZ = ("pure", "dot")
@@ -95,7 +95,7 @@ class Options:
     legend: bool = False
     config: str | None = None
     set: tuple[tuple[str, str], ...] = ()
-    mode: str | None = None
+    mode: str = "all"
     scale: float | None = None
     dpi: float | None = None
     graphviz: str = "pure"

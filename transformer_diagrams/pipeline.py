@@ -94,7 +94,7 @@ def graph(inferences: Inferences, options: Options) -> Graph:
         if all(each.code == "unknown-part" for each in fault.faults):
             raise AskError(fault.faults) from fault
         raise
-    if options.mode is None:
+    if options.mode == "all":
         return made
     from transformer_diagrams.graph.mode import only
 

@@ -45,7 +45,7 @@ Examples:
     "(causal); or forward and backward (train).",
 )
 @click.option(
-    "--mode", type=click.Choice(MODES),
+    "--mode", type=click.Choice(MODES), default="all",
     help="Leave out what is only there at the other time, and what served that alone.",
 )
 @click.option(

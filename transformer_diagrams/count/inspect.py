@@ -166,7 +166,7 @@ def inspect(
     by_block: bool = False,
     dtypes: Mapping[str, str] | None = None,
     batch: int = 1,
-    mode: str | None = None,
+    mode: str = "all",
 ) -> Inspection:
     """Count a spec under ``config`` with ``overrides`` (sizes and options, as `--set`).
 

@@ -79,11 +79,11 @@ class Counter:
     """
 
     def __init__(
-        self, *, half: bool = False, training: bool = False, mode: str | None = None
+        self, *, half: bool = False, training: bool = False, mode: str = "all"
     ) -> None:
         self.half = half
         self.training = training
-        self.presence = Presence(mode) if mode is not None else None
+        self.presence = Presence(mode) if mode != "all" else None
         self._looker = Looker()
         self._known: dict[tuple[int, States, Needs, Unread], tuple[Frame, Tally]] = {}
 

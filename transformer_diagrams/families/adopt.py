@@ -309,7 +309,9 @@ class _Adoption:
         return None, None
 
     def _number(self, entry: Meaning, key: str, value: Any) -> int | None:
-        if entry.read is not None and isinstance(value, list):
+        if entry.read == "length" and isinstance(value, dict):
+            value = len(value)
+        elif entry.read is not None and isinstance(value, list):
             value = self._of_list(entry.read, key, value)
             if value is None:
                 return None

@@ -42,7 +42,7 @@ ACCENTS: Final = 4
 LONGEST_LABEL: Final = 1_000
 LONGEST_TEXT: Final = 10_000
 
-MODES: Final = ("train", "inference")
+MODES: Final = ("all", "train", "inference")
 WHEN: Final = ("always", "train", "infer")
 DIRECTIONS: Final = ("up", "right", "down")
 MARKS: Final = ("frozen", "trained", "ema")
@@ -135,7 +135,7 @@ SHOW: Final = _table(
     Key("frame", "bool", "Draw a frame with the title around the figure."),
     Key("direction", "choice", "Direction of the main stream.", DIRECTIONS),
     Key("theme", "theme", "How it looks: a bundled theme, or the path of a theme file."),
-    Key("mode", "choice", "Draw what is there in training alone, or at inference.", MODES),
+    Key("mode", "choice", "Draw all, or what is there in training alone, or at inference.", MODES),
     Key("fold", "folds", "How often the figure is cut, the pieces side by side; 0: not."),
     Key("aspect", "ratio", "As many folds as bring it nearest to this; not beside fold."),
 )

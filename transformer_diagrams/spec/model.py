@@ -209,7 +209,7 @@ class Show:
     frame: bool | None = None  # None: framed when the spec has a role
     direction: str = "up"  # up | right | down
     theme: str = "paper"  # a name, or the absolute path of a file
-    mode: str | None = None  # train | inference; None: both
+    mode: str = "all"  # all | train | inference
     fold: int | None = None
     aspect: float | None = None  # width over height
 
