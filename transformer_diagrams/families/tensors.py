@@ -112,8 +112,9 @@ def _fits(name: str, globs: Iterable[str]) -> bool:
 def _written_out(tensor: Tensor, numbers: Mapping[str, int]) -> Iterator[tuple[str, Shape]]:
     """A tensor for each layer and expert."""
     shape = tuple(parse(axis).evaluate(numbers) for axis in tensor.shape)
-    first, last = (parse(text).evaluate(numbers) for text in tensor.layers)
-    layers = range(first, last) if "{i}" in tensor.name else range(1)
+    layers = range(1)
+    if "{i}" in tensor.name:
+        layers = range(*(parse(text).evaluate(numbers) for text in tensor.layers))
     experts = range(numbers["N"]) if "{e}" in tensor.name else range(1)
     for layer in layers:
         name = tensor.name.replace("{i}", str(layer))
