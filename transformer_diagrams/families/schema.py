@@ -51,7 +51,7 @@ def _used(entries: dict[str, Any]) -> dict[str, Any]:
 
 def _tensors() -> dict[str, Any]:
     """Names of tensors with their shapes, and when they are there."""
-    axes = {"type": "array", "items": {"type": ["string", "integer"]}, "minItems": 1}
+    axes = {"type": "array", "items": {"type": ["string", "integer"]}}
     pair = {**axes, "minItems": 2, "maxItems": 2}
     tensor = _object(["shape"], shape=axes, layers=pair, when=_WHEN, optional=_WHEN)
     return {"type": "object", "additionalProperties": {"anyOf": [axes, tensor]}}
