@@ -105,10 +105,10 @@ def draw_returns(group: Group, ctx: Context, out: Placed) -> None:
             ways += _around(survey, tail, head, out, ctx)
         if back.mark == "ema":
             ways += _between(survey, tail, head, ctx)
-        costs = sorted((_cost(way, survey, out, (tail, head)), n) for n, way in enumerate(ways))
+        costs = _least(ways, survey, out, (tail, head), WORDED if back.label else 1)
         if back.label:  # of the best, one beside which its words have room
             costs = [(spent + WORD * _words(back, ways[n], survey, ctx)[1], n)
-                     for spent, n in costs[:WORDED]]  # fmt: skip
+                     for spent, n in costs]  # fmt: skip
         points = ways[min(costs)[1]]
         out.wires.append(Wire(wire_of(number), points, lane=True))
         _make_room(out, points)
@@ -196,12 +196,42 @@ def _heights(survey: _Survey, path: str) -> tuple[float, ...]:
     return HEIGHTS[:1] if path in survey.round else HEIGHTS
 
 
-def _cost(way: list[Point], survey: _Survey, out: Placed, ends: tuple[str, str]) -> float:
+def _least(
+    ways: list[list[Point]], survey: _Survey, out: Placed, ends: tuple[str, str], most: int
+) -> list[tuple[float, int]]:
+    """The cheapest ways with their costs, ``most`` of them. What a way costs by itself is found
+    for each; what it meets only for those that could still be among the cheapest."""
+    found: list[tuple[float, int]] = []
+    for own, n in sorted((_own_cost(way, survey, out, ends), n) for n, way in enumerate(ways)):
+        if len(found) == most and own > found[-1][0]:
+            break
+        found = sorted([*found, (own + _met_cost(ways[n], survey, ends), n)])[:most]
+    return found
+
+
+def _own_cost(way: list[Point], survey: _Survey, out: Placed, ends: tuple[str, str]) -> float:
+    """The length, steps and ends of a way, and the room that it asks for."""
     own = [survey.ends[path] for path in ends]
-    runs = _runs(way)
     spent = 0.0 if way[1][0] > way[0][0] else LOW
-    for run in runs:
+    for run in _runs(way):
         spent += abs(run[2] - run[0]) + abs(run[3] - run[1])
+    if ends[0] != ends[1]:
+        spent += UNEVEN * sum(
+            abs(point[1] - (rect[1] + rect[3]) / 2)
+            for point, rect in zip((way[0], way[-1]), own, strict=True)
+        )
+        spent += KINK * sum(math.dist(a, b) < OWN for a, b in pairwise(way[1:-1]))
+    us, vs = [u for u, _ in way], [v for _, v in way]
+    wider = max(0.0, max(us) - out.width) - min(0.0, *us)
+    longer = max(0.0, max(vs) - out.length) - min(0.0, *vs)
+    return spent + WIDER * (wider + longer)
+
+
+def _met_cost(way: list[Point], survey: _Survey, ends: tuple[str, str]) -> float:
+    """What a way runs through, along and across."""
+    own = [survey.ends[path] for path in ends]
+    spent = 0.0
+    for run in _runs(way):
         spent += BOX * sum(_meets(run, box, NEAR) for box in survey.boxes if box not in own)
         spent += WORD * sum(_meets(run, word, NEAR) for word in survey.words)
         spent += BOX * sum(
@@ -220,16 +250,7 @@ def _cost(way: list[Point], survey: _Survey, out: Placed, ends: tuple[str, str])
             if math.dist(points[0], way[0]) < SAME:
                 others = others[-1:]  # they may leave as one line
             spent += ALONG * sum(_beside(run, other) for other in others)
-    if ends[0] != ends[1]:
-        spent += UNEVEN * sum(
-            abs(point[1] - (rect[1] + rect[3]) / 2)
-            for point, rect in zip((way[0], way[-1]), own, strict=True)
-        )
-        spent += KINK * sum(math.dist(a, b) < OWN for a, b in pairwise(way[1:-1]))
-    us, vs = [u for u, _ in way], [v for _, v in way]
-    wider = max(0.0, max(us) - out.width) - min(0.0, *us)
-    longer = max(0.0, max(vs) - out.length) - min(0.0, *vs)
-    return spent + WIDER * (wider + longer)
+    return spent
 
 
 def _words(
