@@ -28,6 +28,7 @@ BESIDE = 4.0  # from a lane to its words
 BOX, WORD, ALONG, CROSS, WIDER, LOW = 2000.0, 600.0, 600.0, 60.0, 0.5, 6.0
 UNEVEN = 1.5  # a point between an end and the middle of its side
 WORDED = 12  # ways beside which words are tried
+LANES = 12  # beside a box, the nearest: pairs of them are tried
 KINK = 300.0  # an offset of less than OWN
 
 
@@ -158,8 +159,10 @@ def _around(
         """(where the side is, where the lane beside it)."""
         beside = survey.beside(*sorted(((rect[1] + rect[3]) / 2, channel)))
         high, low = rect[2] + gap, rect[0] - gap
-        yield from ((rect[2], u) for u in sorted({r[2] + gap for r in beside}) if u >= high)
-        yield from ((rect[0], u) for u in sorted({r[0] - gap for r in beside}) if u <= low)
+        above = sorted({u for r in beside if (u := r[2] + gap) >= high})[:LANES]
+        below = sorted({u for r in beside if (u := r[0] - gap) <= low})[-LANES:]
+        yield from ((rect[2], u) for u in above)
+        yield from ((rect[0], u) for u in below)
 
     for channel in (-gap, out.length + gap):
         for side, lane in lanes(one, channel):
