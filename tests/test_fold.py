@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from transformer_diagrams.api import Model
-from transformer_diagrams.errors import DiagramError
+from transformer_diagrams.errors import NOWHERE, DiagramError
 from transformer_diagrams.layout.scene import Scene
 from transformer_diagrams.options import AskError
 from transformer_diagrams.theme.schema import check
@@ -199,7 +199,8 @@ def test_a_theme_says_which_figures_it_folds() -> None:
         (Path(__file__).parent.parent / "transformer_diagrams/theme/slides.yaml").read_text()
     )
     assert data["fold"] == {"aspect": 1.7778, "narrowest": 0.5, "widest": 4}
-    faults = check({"fold": {"aspect": 0, "wide": 1}}, roles=(), sizes=(), span=None)  # type: ignore[arg-type]
+    given = {"fold": {"aspect": 0, "wide": 1}}
+    faults = check(given, roles=(), sizes=(), place=lambda _: NOWHERE)
     told = {fault.message for fault in faults if fault.path.startswith("fold")}
     assert "a number from 0.01 to 100 is expected" in told
     assert "unknown key 'wide'" in told
