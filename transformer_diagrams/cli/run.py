@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -90,7 +91,7 @@ def run(
     from transformer_diagrams.extras import need
 
     need("run", "numpy")
-    from transformer_diagrams.run.arrays import Weights, read_npz, write_npz
+    from transformer_diagrams.run.arrays import Weights, npz, read_npz
     from transformer_diagrams.run.execute import matcher
 
     model = api.load(spec)
@@ -113,7 +114,7 @@ def run(
         names = ", ".join(only)
         raise ask_error(f"no output has the name '{names}'", "without --only all are told")
     if save is not None:
-        write_npz(save, {**ran.taps, **ran.outputs})
+        api.save(Path(save), npz({**ran.taps, **ran.outputs}))
     if as_json:
         say(dump({"id": model.id, "sizes": dict(ran.numbers),
                   "outputs": {name: list(y.shape) for name, y in ran.outputs.items()},

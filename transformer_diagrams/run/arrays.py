@@ -29,16 +29,18 @@ def read_npz(path: str) -> dict[str, Array]:
         raise _unreadable(path, error, "an .npz file, as numpy.savez writes it") from error
 
 
-def write_npz(path: str, arrays: Mapping[str, Array]) -> None:
-    """Write arrays, so that the same arrays give the same bytes."""
+def npz(arrays: Mapping[str, Array]) -> bytes:
+    """Arrays as an NPZ file: the same arrays give the same bytes."""
     from io import BytesIO
 
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+    packed = BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, array in arrays.items():
             data = BytesIO()
             np.lib.format.write_array(data, np.asarray(array), allow_pickle=False)
             entry = zipfile.ZipInfo(f"{name}.npy", (1980, 1, 1, 0, 0, 0))
             archive.writestr(entry, data.getvalue(), zipfile.ZIP_DEFLATED)
+    return packed.getvalue()
 
 
 class Weights(Mapping[str, Array]):
