@@ -9,8 +9,9 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import click
 from docutils import nodes
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
     from sphinx.writers.html5 import HTML5Translator
     from sphinx.writers.latex import LaTeXTranslator
     from sphinx.writers.text import TextTranslator
+
+    from transformer_diagrams.api import Model
+
+T = TypeVar("T")
 
 
 class FigureFault(SphinxError):
@@ -67,32 +72,33 @@ class FigureDirective(SphinxDirective):
         )  # fmt: skip
         first = self.content_offset + 1 if self.content else line
         fence = Fence(words, "\n".join(self.content), str(path), first)
-        model, _ = _read(fence)
+        number = self.env.new_serialno("transformer") + 1
+        # The page's own form: a fault ends the build here, and what is drawn is found again.
+        model, _ = _drawn(fence, lambda model, wish: html(model, wish, number))
         for name in model.files():
             self.env.note_dependency(name)
-        number = self.env.new_serialno("transformer") + 1
         return [DrawnFigure("", fence=fence, number=number)]
 
 
-def _read(fence: Fence) -> Any:
+def _drawn(fence: Fence, draw: Callable[[Model, Mapping[str, Any]], T]) -> tuple[Model, T]:
+    """The model of a figure, and what is drawn of it; a fault ends the build."""
     try:
         model, wish = fence.read()
-        model.render("svg", **wish)
+        return model, draw(model, wish)
     except DiagramError as fault:
         raise FigureFault("\n" + faults_text(fault.faults)) from None
-    return model, wish
 
 
 def _html(writer: HTML5Translator, node: DrawnFigure) -> None:
-    model, wish = _read(node["fence"])
-    style = f"<style>{CSS}</style>" if node["number"] == 1 else ""
-    writer.body.append(f"{style}{html(model, wish, node['number'])}\n")
+    number = node["number"]
+    _, drawn = _drawn(node["fence"], lambda model, wish: html(model, wish, number))
+    style = f"<style>{CSS}</style>" if number == 1 else ""
+    writer.body.append(f"{style}{drawn}\n")
     raise nodes.SkipNode
 
 
 def _latex(writer: LaTeXTranslator, node: DrawnFigure) -> None:
-    model, wish = _read(node["fence"])
-    drawn = model.render("pdf", **wish)
+    model, drawn = _drawn(node["fence"], lambda model, wish: model.render("pdf", **wish))
     name = f"tdx-{model.id}-{len(writer.body)}.pdf"
     drawn.save(Path(writer.builder.outdir) / name)
     writer.body.append(f"\n\\begin{{center}}\\sphinxincludegraphics{{{name}}}\\end{{center}}\n")
@@ -100,7 +106,8 @@ def _latex(writer: LaTeXTranslator, node: DrawnFigure) -> None:
 
 
 def _text(writer: TextTranslator, node: DrawnFigure) -> None:
-    writer.add_text(f"[{_read(node['fence'])[0].title}]")
+    _, title = _drawn(node["fence"], lambda model, _: model.title)
+    writer.add_text(f"[{title}]")
     raise nodes.SkipNode
 
 
