@@ -40,7 +40,7 @@ ARROWS: dict[str, set[str]] = {
     "render": {"layout", "extras"},
     "layout": {"text", "theme", "graph.ir"},
     "text": {"bundled", "cachedir", "errors"},
-    "theme": {"errors", "roles"},
+    "theme": {"reading", "roles"},
     "count": {"graph"},
     "graph": {"spec", "graph.ir"},
     "graph.ir": {"ops"},

@@ -57,7 +57,9 @@ class ThemeName(Among):
         return "[" + "|".join((*self.choices(), "FILE")) + "]"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        if str(value).endswith((".yaml", ".yml")) or "/" in str(value):
+        from transformer_diagrams.theme import is_path
+
+        if is_path(str(value)):
             return str(value)
         return super().convert(value, param, ctx)
 

@@ -10,6 +10,7 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
+from transformer_diagrams import reading
 from transformer_diagrams.errors import DiagramError, Fault, Span
 
 if TYPE_CHECKING:
@@ -35,11 +36,7 @@ class ThemeFile:
 
         self.shown = _shown(path)
         try:
-            with open(path, "rb") as file:
-                raw = file.read(MAX_BYTES + 1)
-            if len(raw) > MAX_BYTES:
-                raise OSError(None, f"it is larger than {MAX_BYTES:,} bytes")
-            self._text = raw.decode("utf-8")
+            self._text = reading.read(path, MAX_BYTES).decode("utf-8")
         except UnicodeDecodeError:
             raise self._fault("bad-theme", "a theme file is text in UTF-8") from None
         except (OSError, ValueError) as fault:
