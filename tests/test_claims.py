@@ -28,7 +28,7 @@ CLAIMING = sorted(p.stem for p in SPECS.rglob("*.yaml") if "\nequals:" in p.read
 def numbers(model: td.Model, **sizes: Any) -> dict[str, Any]:
     """Weights and buffers by chance."""
     frame = model.frame(set=sizes)
-    return drawn({**run.weights(frame), **run.buffers(frame)}, 3)
+    return drawn(run.tensors(frame), 3)
 
 
 def close(a: Any, b: Any) -> bool:

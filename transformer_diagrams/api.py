@@ -487,7 +487,7 @@ class Model:
         frame = self._with_constants(frame, constants)
         if not weights:
             run.require_memory(frame)
-        tensors = {**run.weights(frame), **run.buffers(frame)}
+        tensors = run.tensors(frame)
         if not weights:
             weights = self._checkpoint(tensors, settings.numbers)
         run.check_names(weights, tensors, "weight")

@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from transformer_diagrams.dims import DimError, parse
+from transformer_diagrams.dims import DimError
 from transformer_diagrams.errors import DiagramError, Fault
 from transformer_diagrams.families.adopt import Adopted
 from transformer_diagrams.ops.arrays import Array, np
-from transformer_diagrams.run.matches import MatchError, made
+from transformer_diagrams.run.matches import MatchError, filled, made
 from transformer_diagrams.run.tensors import Named
-
-_HOLE = re.compile(r"\{([^{}]+)\}")
 
 
 class Checkpoint(Mapping[str, Array]):
@@ -68,19 +66,16 @@ class Checkpoint(Mapping[str, Array]):
         raise _fault(name, f"the checkpoint has no {' and no '.join(missing)}")
 
     def _find(self, name: str, turns: Mapping[str, int]) -> Array:
-        def filled(turns: Mapping[str, int]) -> Array:
-            done = _HOLE.sub(lambda hole: str(self._number(hole[1], turns)), name)
+        def found(turns: Mapping[str, int]) -> Array:
+            done = filled(name, {**self._sizes, **turns})
             for each in (done, done.removeprefix(self._prefix)):
                 if each in self._found:
                     return np.asarray(self._found[each]).astype(np.float64)
             raise _Missing(done)
 
         if "{e}" in name and "e" not in turns:
-            return np.stack([filled({**turns, "e": e}) for e in range(self._sizes["N"])])
-        return filled(turns)
-
-    def _number(self, text: str, turns: Mapping[str, int]) -> int:
-        return parse(text).evaluate({**self._sizes, **turns})
+            return np.stack([found({**turns, "e": e}) for e in range(self._sizes["N"])])
+        return found(turns)
 
 
 class _Missing(Exception):

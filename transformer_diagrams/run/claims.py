@@ -26,7 +26,7 @@ from transformer_diagrams.run.execute import Result, execute, fault
 from transformer_diagrams.run.matches import MatchError, made
 from transformer_diagrams.run.prepare import framed, inputs
 from transformer_diagrams.run.sizes import chosen
-from transformer_diagrams.run.tensors import buffers, drawn, weights
+from transformer_diagrams.run.tensors import drawn, tensors
 from transformer_diagrams.spec.model import Claim, Spec, Text, Value
 
 TRIES, TOLERANCE = 5, 1e-9
@@ -133,7 +133,7 @@ class _Pair:
     ) -> None:
         self.spec, self.claim, self.frame, self.numbers = spec, claim, frame, numbers
         self.options = frame.program.options
-        self.tensors = {**weights(frame), **buffers(frame)}
+        self.tensors = tensors(frame)
         self.values = drawn(self.tensors, seed)
         self.inputs = drawn(inputs(frame), seed)
         self.axes = dict(numbers)
@@ -219,7 +219,7 @@ class _Pair:
             yield name, self._value(self.spec.id, mine, source)
 
     def _weights(self, other: Frame) -> Iterator[tuple[str, Array]]:
-        for name, tensor in {**weights(other), **buffers(other)}.items():
+        for name, tensor in tensors(other).items():
             texts = self._texts(name)
             value = made(texts, self._tensor, self.axes, tensor.shape)
             if value.shape != tensor.shape:

@@ -80,6 +80,11 @@ def matcher(globs: Iterable[str]) -> Callable[[str], bool]:
     return lambda name: pattern.fullmatch(name) is not None
 
 
+def absent(when: str, train: bool) -> bool:
+    """Whether what is there at this time is no part of a run."""
+    return when == ("infer" if train else "train")
+
+
 def fault(code: str, message: str, at: Span = NOWHERE, **more: str) -> DiagramError:
     """One fault of a run, to raise."""
     return DiagramError(Fault(code, message, at, **more))  # type: ignore[arg-type]
@@ -118,7 +123,7 @@ class _Run:
             port = atoms[index].port
             assert port is not None
             value = self.given(port.name, port.dtype)
-            if value is None and not self.absent(self.frame.when(index)):
+            if value is None and not absent(self.frame.when(index), self.train):
                 raise fault("missing-input", f"the input '{port.name}' is not given", port.span,
                             found=port.name)
             given.append(value)
@@ -154,10 +159,6 @@ class _Run:
     def ran(self, spec: str, block: str) -> int:
         """How often a block of a spec has run before this time, for one element of a batch."""
         return next(self._ran.setdefault((spec, block, self.lead), count()))
-
-    def absent(self, when: str) -> bool:
-        """Whether what is there at this time is no part of this run."""
-        return when == ("infer" if self.train else "train")
 
     def led(
         self, frame: Frame, given: Sequence[Maybe], at: Path, owner: Path
@@ -320,7 +321,7 @@ class _Work:
     def _atom(self, atom: Atom, place: Place, values: Values) -> list[Maybe]:
         if atom.kind == "output":
             return self._read(self.frame.links[atom.index], place, values)
-        if self.run.absent(self.frame.when(atom.index)):
+        if absent(self.frame.when(atom.index), self.run.train):
             return self._nothing(atom)
         number = self.plan.copies.get(atom.id, 1) if atom.kind != "add" else 1
         if number == 1 or atom.block is None:
@@ -451,7 +452,7 @@ class _Work:
     def _read(self, links: Iterable[Link], place: Place, values: Values) -> list[Maybe]:
         found = list[Maybe]()
         for link in links:
-            if self.run.absent(link.feed.when):
+            if absent(link.feed.when, self.run.train):
                 found.append(None)
             elif link.feed.kind == "feedback":
                 found.append(self._before(link, place))

@@ -20,12 +20,21 @@ from transformer_diagrams.extras import need
 from transformer_diagrams.ops.arrays import Array, np
 
 _FACTOR = re.compile(r"(-?\d+(?:\.\d+)?)(?:\s*\*\s*|$)")
+_HOLE = re.compile(r"\{([^{}]+)\}")
 _AXIS = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 Find = Callable[[str], Array]
 
 
 class MatchError(ValueError):
     """A text that makes no tensor, with why."""
+
+
+def filled(text: str, sizes: Mapping[str, int]) -> str:
+    """A text with the number of each size that stands in braces: ``layers.{i+1}``.
+
+    :raises DimError: a size that has no number.
+    """
+    return _HOLE.sub(lambda hole: str(parse(hole[1]).evaluate(sizes)), text)
 
 
 def made(

@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from transformer_diagrams.dims import DimError, parse
+from transformer_diagrams.dims import DimError
 from transformer_diagrams.ops.arrays import Array, np
 from transformer_diagrams.records import dataclass
+from transformer_diagrams.run.matches import filled
 
 _HOLE = re.compile(r"\{([^{}]+)\}")
 
@@ -40,13 +41,9 @@ def names_of(
             continue
         for text in texts:
             try:
-                yield _filled(text, turns)
+                yield filled(text, turns)
             except DimError:
                 continue  # a size that this model does not have
-
-
-def _filled(text: str, turns: Mapping[str, int]) -> str:
-    return _HOLE.sub(lambda hole: str(parse(hole[1]).evaluate(turns)), text)
 
 
 def _turns(key: str, name: str, sizes: Mapping[str, int]) -> dict[str, int] | None:

@@ -9,7 +9,7 @@ from transformer_diagrams.graph.check import Inferences
 from transformer_diagrams.graph.frame import Frame
 from transformer_diagrams.graph.options import Settings
 from transformer_diagrams.ops.registry import Shape
-from transformer_diagrams.run.execute import fault
+from transformer_diagrams.run.execute import absent, fault
 from transformer_diagrams.run.tensors import Named, call, sizes
 
 
@@ -36,7 +36,7 @@ def inputs(frame: Frame, *, train: bool = False, lead: tuple[int, ...] = ()) -> 
     for index in frame.program.inputs:
         port, (shape,) = frame.program.atoms[index].port, frame.outputs[index] or (Shape(()),)
         assert port is not None
-        if frame.when(index) == ("infer" if train else "train"):
+        if absent(frame.when(index), train):
             continue
         kind = {"int": "whole", "bool": "bool"}.get(port.dtype, "real")
         limits = list(_limits(frame, index)) if kind == "whole" else []

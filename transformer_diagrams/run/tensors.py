@@ -54,14 +54,19 @@ def table_of(frame: Frame, applied: Applied) -> int | None:
     return frame.program.ids.get(str(table))
 
 
+def tensors(frame: Frame) -> dict[str, Named]:
+    """All that the ops of a frame in numbers need, by name: shared tensors once."""
+    return {t.name: t for t in _walk(frame, (), (), {})}
+
+
 def weights(frame: Frame) -> dict[str, Named]:
-    """The learned tensors of a frame in numbers, by name: shared ones once."""
-    return {t.name: t for t in _walk(frame, (), (), {}) if t.kind == "weight"}
+    """The learned ones of these."""
+    return {name: t for name, t in tensors(frame).items() if t.kind == "weight"}
 
 
 def buffers(frame: Frame) -> dict[str, Named]:
-    """What else its ops need: constants, statistics, draws, what a cache has kept so far."""
-    return {t.name: t for t in _walk(frame, (), (), {}) if t.kind != "weight"}
+    """The others: constants, statistics, draws, what a cache has kept so far."""
+    return {name: t for name, t in tensors(frame).items() if t.kind != "weight"}
 
 
 def of_block(frame: Frame, applied: Applied) -> Iterator[tuple[Weight | Buffer, bool]]:
