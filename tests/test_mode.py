@@ -8,8 +8,9 @@ import pytest
 from selection import IDS, mostly_slow
 
 from transformer_diagrams import api
+from transformer_diagrams.choices import MODES
 from transformer_diagrams.graph.ir import BORDER, Group, Node
-from transformer_diagrams.options import MODES, AskError
+from transformer_diagrams.options import AskError
 
 SPEC = """\
 dims: {n: {}, m: {}, c: {}}

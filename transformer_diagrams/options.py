@@ -12,21 +12,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
+from transformer_diagrams.choices import DIRECTIONS, MODES, MOST_FOLDS, SHAPES
 from transformer_diagrams.errors import DiagramError, Fault, did_you_mean
 from transformer_diagrams.records import dataclass
 
 if TYPE_CHECKING:
     from transformer_diagrams.spec.model import Show, Spec
 
-DIRECTIONS = ("up", "right", "down")
-MODES = ("all", "train", "inference")
-SHAPES = ("none", "changes", "all")
 BACKGROUNDS = ("theme", "none", "white")
 GRAPHVIZ = ("pure", "dot")
 DENSITY = ("normal", "compact")
 SINGLE = ("svg", "png")  # formats that show one step a file
 STEPS = ("block", "frame", "layer", "spec")
-MOST_FOLDS = 20
 
 # What a spec's `show:` may say too: asking for the default is then not the same as not asking.
 FROM_SPEC = frozenset(

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from transformer_diagrams.choices import MODES
 from transformer_diagrams.cli.report import Codes
 from transformer_diagrams.cli.tables import FORMATS, NOTHING, Datum, Table, number
 from transformer_diagrams.cli.values import config_option, json_option, set_option, specs_argument
-from transformer_diagrams.options import MODES
 from transformer_diagrams.streams import dump, say
 
 if TYPE_CHECKING:

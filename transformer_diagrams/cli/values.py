@@ -8,15 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from transformer_diagrams.options import (
-    BACKGROUNDS,
-    DENSITY,
-    DIRECTIONS,
-    GRAPHVIZ,
-    MODES,
-    MOST_FOLDS,
-    SHAPES,
-)
+from transformer_diagrams.choices import DIRECTIONS, MODES, MOST_FOLDS, SHAPES
+from transformer_diagrams.options import BACKGROUNDS, DENSITY, GRAPHVIZ
 
 if TYPE_CHECKING:
     TextType = click.ParamType[str]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from transformer_diagrams import choices
 from transformer_diagrams.docs.markdown import code, codes, table
 from transformer_diagrams.ops import registry
 from transformer_diagrams.roles import ROLES
@@ -26,8 +27,8 @@ VALUES: Mapping[str, str] = {
     "block-ref": "the id of a block",
     "sources": "a reference, a list of them, or port: reference",
     "year": "a year",
-    "folds": f"a number from 0 to {grammar.MOST_FOLDS}",
-    "accent": f"a number from 1 to {grammar.ACCENTS}",
+    "folds": f"a number from 0 to {choices.MOST_FOLDS}",
+    "accent": f"a number from 1 to {choices.ACCENTS}",
     "step": f"a number from 1 to {grammar.MOST_STEPS}",
     "ratio": "width and height, `16:9`",
     "spec-ref": "an id or a path",

@@ -12,7 +12,8 @@ from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
 from transformer_diagrams.api import theme_names
-from transformer_diagrams.options import DIRECTIONS, SHAPES, ask_error
+from transformer_diagrams.choices import DIRECTIONS, SHAPES
+from transformer_diagrams.options import ask_error
 from transformer_diagrams.preview.figures import Figures
 
 HOST: Final = "127.0.0.1"

@@ -12,6 +12,7 @@ from typing import Any, Final, TypeVar
 
 from yaml.scanner import Scanner
 
+from transformer_diagrams.choices import ACCENTS, MOST_FOLDS
 from transformer_diagrams.dims import (
     DimError,
     names_in,
@@ -22,13 +23,11 @@ from transformer_diagrams.dims import (
 )
 from transformer_diagrams.errors import Fault, Report, Span, nearest
 from transformer_diagrams.spec.grammar import (
-    ACCENTS,
     DIM_NAME_PATTERN,
     ID_PATTERN,
     LEAD_PATTERN,
     LONGEST_LABEL,
     LONGEST_TEXT,
-    MOST_FOLDS,
     MOST_STEPS,
     RATIO_PATTERN,
     REF_PATTERN,

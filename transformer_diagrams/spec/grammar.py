@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from transformer_diagrams.choices import DIRECTIONS, MODES, SHAPES
 from transformer_diagrams.ops.registry import Attr
 from transformer_diagrams.records import dataclass
 from transformer_diagrams.roles import ROLES
@@ -36,15 +37,11 @@ REF_PATTERN: Final = rf"{ID_PATTERN}(\.[A-Za-z0-9_-]+)?"
 DIM_NAME_PATTERN: Final = r"[A-Za-z][A-Za-z0-9_]*"
 LEAD_PATTERN: Final = rf"\.\.\.({DIM_NAME_PATTERN})?"
 RATIO_PATTERN: Final = r"(\d{1,5}(?:\.\d{1,5})?)(?::(\d{1,5}(?:\.\d{1,5})?))?"
-MOST_FOLDS: Final = 20
 MOST_STEPS: Final = 999
-ACCENTS: Final = 4
 LONGEST_LABEL: Final = 1_000
 LONGEST_TEXT: Final = 10_000
 
-MODES: Final = ("all", "train", "inference")
 WHEN: Final = ("always", "train", "infer")
-DIRECTIONS: Final = ("up", "right", "down")
 MARKS: Final = ("frozen", "trained", "ema")
 EDGE_MARKS: Final = ("stop-gradient", "ema")
 NOTES: Final = ("beside", "numbered")
@@ -120,12 +117,7 @@ OUTPUT: Final = {
 }
 
 SHOW: Final = _table(
-    Key(
-        "shapes",
-        "choice",
-        "Shapes beside arrows: none, where they change, or all.",
-        ("none", "changes", "all"),
-    ),
+    Key("shapes", "choice", "Shapes beside arrows: none, where they change, or all.", SHAPES),
     Key("where", "bool", "Print the relations above the figure."),
     Key("config", "config-name", "Name of the config whose numbers are shown."),
     Key("legend", "bool", "Draw a legend."),

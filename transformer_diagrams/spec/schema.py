@@ -11,10 +11,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from transformer_diagrams.bundled import bundled_specs
+from transformer_diagrams.choices import ACCENTS, MOST_FOLDS
 from transformer_diagrams.ops import registry
 from transformer_diagrams.ops.registry import Attr
 from transformer_diagrams.spec.grammar import (
-    ACCENTS,
     CLAIM,
     COLUMN,
     COMMON,
@@ -27,7 +27,6 @@ from transformer_diagrams.spec.grammar import (
     LEAD_PATTERN,
     LONGEST_LABEL,
     LONGEST_TEXT,
-    MOST_FOLDS,
     MOST_STEPS,
     OP,
     OP_KEY,

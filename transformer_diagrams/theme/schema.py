@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from transformer_diagrams.choices import ACCENTS
 from transformer_diagrams.errors import Fault, Span, did_you_mean
 
 COLOR = re.compile(r"#[0-9a-f]{6}\Z")
@@ -25,7 +26,7 @@ TOP = (
     "dashes", "sizes", "fold", "fonts", "accents",
 )  # fmt: skip
 OPTIONAL = ("sizes", "fold", "fonts")
-ACCENTS = (1, 2, 3, 4)
+_ACCENTS = tuple(range(1, ACCENTS + 1))
 ACCENT_KEYS = ("name", "stroke", "weight", "dash")
 TEXTURES = ("solid", "rule", "bars", "up", "down", "cross", "dots", "zigzag")
 """What the left edge of a box may show, so that roles differ in print without colour."""
@@ -118,7 +119,7 @@ def check(
             c.color(value, f"{group}.{name}")
     for name, value in c.mapping(top.get("dashes", {}), "dashes", DASHES, DASHES).items():
         c.dash(value, f"dashes.{name}")
-    for number, accent in c.mapping(top.get("accents", {}), "accents", ACCENTS, ACCENTS).items():
+    for number, accent in c.mapping(top.get("accents", {}), "accents", _ACCENTS, _ACCENTS).items():
         path = f"accents.{number}"
         given = c.mapping(accent, path, ACCENT_KEYS, ("name", "stroke"))
         for key, value in given.items():
@@ -194,7 +195,7 @@ def json_schema(*, names: Sequence[str], roles: Sequence[str], sizes: Sequence[s
         "accents": of(
             of({"name": word, "stroke": color, "weight": number(0.25, 8), "dash": dash},
                ACCENT_KEYS),
-            tuple(map(str, ACCENTS)),
+            tuple(map(str, _ACCENTS)),
         ),
         "fold": of(number(0.01, 100), FOLD),
         "fonts": of({"text": {"anyOf": [word, {"type": "array", "items": word}]}, "maths": word},
