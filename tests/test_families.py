@@ -207,6 +207,17 @@ def test_what_is_filled_in_is_named(tmp_path: Path, capfd: Any) -> None:
     assert "filled in: d_K = 8, tied = false" in capfd.readouterr().err
 
 
+def test_a_size_that_a_second_key_says_is_not_filled_in(tmp_path: Path) -> None:
+    labels = {"id2label": {"0": "cat", "1": "dog", "2": "bird"}}
+    plain = {**ROWS["vit_cls"]["config"]}
+    plain.pop("id2label")
+    for said, classes in ((labels, 3), ({"num_labels": 4}, 4), ({}, 2)):
+        adopted = model(tmp_path, {**plain, **said}).adopted
+        assert adopted is not None
+        assert adopted.numbers["C"] == classes
+        assert adopted.defaults.get("C") == (None if said else "2")
+
+
 def test_another_head_is_said(tmp_path: Path) -> None:
     found = model(tmp_path, llama(architectures=["LlamaForSequenceClassification"])).adopted
     assert found is not None

@@ -246,6 +246,8 @@ class _Adoption:
             span = self.config.span(key)
             self.used[key] = f"{entry.name} = {number}"
         if number is not None:
+            if entry.value is not None or key is not None:
+                self.defaults.pop(entry.name, None)  # said of an entry before
             self.numbers[entry.name] = number
             if own and number:  # none of them is no size of the spec
                 self.taken[entry.name] = Value(number, span)
